@@ -1,1 +1,21 @@
-//! Placeholder.
+//! Groth16 over BLS12-381 for circuits that never change.
+//!
+//! The flow of a proof is `Witness -> a, b, c = a∘b -> quotient h -> five multi-scalar multiplications -> Proof`.
+//! Whoever runs it implements [`Backend`]; [`CpuBackend`] is the readable reference, and because a proof is
+//! determined by the parameters, the witness and the blinding, every backend must give the same bytes.
+//!
+//! Parameter files, verifying keys and proofs are byte-compatible with bellperson 0.27.
+//!
+//! Reference: Jens Groth, "On the Size of Pairing-based Non-interactive Arguments", Eurocrypt 2016, section 3.2.
+
+mod params;
+mod progress;
+mod proof;
+mod vk;
+
+pub use params::{
+    G1_BYTES, G1Points, G2_BYTES, G2Points, ParameterFile, ParamsError, PointError, Query,
+};
+pub use progress::{NoProgress, Progress};
+pub use proof::{Blinding, PROOF_BYTES, Proof, ProofError};
+pub use vk::VerifyingKey;
