@@ -1,0 +1,55 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::output::Output;
+use crate::{batch, cancel, single, srs};
+
+/// Client, benchmarks, vanilla-proof makers and developer setup for the cuzk proving service.
+#[derive(Parser, Debug)]
+#[command(name = "cuzk-bench", version, about, max_term_width = 120)]
+pub(crate) struct Cli {
+    /// Where the daemon listens: http://HOST:PORT or unix:///PATH.
+    #[arg(
+        long,
+        global = true,
+        default_value = "http://127.0.0.1:9820",
+        value_name = "URL"
+    )]
+    pub(crate) addr: String,
+
+    /// Print one JSON value instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Cli {
+    pub(crate) fn output(&self) -> Output {
+        if self.json {
+            Output::Json
+        } else {
+            Output::Text
+        }
+    }
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Have one proof made and wait for it.
+    Single(single::Args),
+    /// Have many proofs made, some at a time, and report the throughput.
+    Batch(batch::Args),
+    /// Show devices, parameters, queues and totals of the daemon.
+    Status,
+    /// Load a circuit and its parameters before the first proof needs them.
+    Preload(srs::Args),
+    /// Unload a circuit's parameters.
+    Evict(srs::Args),
+    /// Cancel a job.
+    Cancel(cancel::Args),
+    /// Print the daemon's metrics in the Prometheus text format.
+    Metrics,
+}

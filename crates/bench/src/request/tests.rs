@@ -1,0 +1,128 @@
+use std::io::Write;
+
+use clap::Parser;
+
+use super::RequestArgs;
+use crate::error::Error;
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    request: RequestArgs,
+}
+
+fn parse(options: &[&str]) -> RequestArgs {
+    let line = std::iter::once("test").chain(options.iter().copied());
+    Line::try_parse_from(line)
+        .expect("the options parse")
+        .request
+}
+
+fn file(content: &[u8]) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(content).expect("written");
+    file
+}
+
+/// Reads the request of `options` and returns what the refusal says: field, found, expected.
+fn refusal(options: &[&str]) -> (String, String, String) {
+    match parse(options).read() {
+        Err(Error::Input {
+            field,
+            found,
+            expected,
+        }) => (field, found, expected),
+        other => panic!("expected a refusal, got {other:?}"),
+    }
+}
+
+fn path(file: &tempfile::NamedTempFile) -> &str {
+    file.path().to_str().expect("a printable path")
+}
+
+#[test]
+fn an_envelope_gives_sector_number_and_size() {
+    let c1 = file(br#"{"SectorNum":7,"Phase1Out":"e30=","SectorSize":2048}"#);
+    let request = parse(&["--type", "porep", "--c1", path(&c1)])
+        .read()
+        .expect("a request");
+    assert_eq!((request.sector_number, request.sector_size), (7, 2048));
+    assert_eq!(
+        request.vanilla_proof,
+        br#"{"SectorNum":7,"Phase1Out":"e30=","SectorSize":2048}"#
+    );
+}
+
+#[test]
+fn options_win_over_the_envelope() {
+    let c1 = file(br#"{"SectorNum":7,"Phase1Out":"e30=","SectorSize":2048}"#);
+    let options = [
+        "--type",
+        "porep",
+        "--c1",
+        path(&c1),
+        "--sector-num",
+        "9",
+        "--sector-size",
+        "4096",
+    ];
+    let request = parse(&options).read().expect("a request");
+    assert_eq!((request.sector_number, request.sector_size), (9, 4096));
+}
+
+#[test]
+fn vanilla_proofs_are_decoded_in_order() {
+    let vanilla = file(br#"["AQI=","Aw=="]"#);
+    let randomness = "03".repeat(32);
+    let options = [
+        "--type",
+        "wpost",
+        "--vanilla",
+        path(&vanilla),
+        "--randomness",
+        &randomness,
+    ];
+    let request = parse(&options).read().expect("a request");
+    assert_eq!(request.vanilla_proofs, [vec![1, 2], vec![3]]);
+    assert_eq!(request.randomness, [3; 32]);
+}
+
+#[test]
+fn what_cannot_be_read_names_its_option() {
+    assert_eq!(refusal(&["--type", "porep"]).0, "--c1");
+    assert_eq!(refusal(&["--type", "snap"]).0, "--vanilla");
+    let missing = refusal(&["--type", "porep", "--c1", "/nonexistent/c1.json"]);
+    assert_eq!(missing.0, "--c1 /nonexistent/c1.json");
+
+    let empty = file(b"");
+    assert_eq!(
+        refusal(&["--type", "porep", "--c1", path(&empty)]).1,
+        "no bytes"
+    );
+    let text = file(b"not JSON");
+    assert_eq!(
+        refusal(&["--type", "porep", "--c1", path(&text)]).2,
+        "the JSON of a C1 output"
+    );
+    let broken = file(br#"["AQI=","%%%%"]"#);
+    let (field, _, expected) = refusal(&["--type", "winning", "--vanilla", path(&broken)]);
+    assert!(field.ends_with("[1]"), "{field}");
+    assert_eq!(expected, "base64");
+}
+
+#[test]
+fn commitments_are_32_bytes_of_hex() {
+    let vanilla = file(b"[]");
+    for option in [
+        "--comm-r-old",
+        "--comm-r-new",
+        "--comm-d-new",
+        "--randomness",
+    ] {
+        for value in ["zz", "0102", &"01".repeat(33)] {
+            let (field, ..) =
+                refusal(&["--type", "snap", "--vanilla", path(&vanilla), option, value]);
+            assert_eq!(field, option);
+        }
+    }
+}
