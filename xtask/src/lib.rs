@@ -34,7 +34,9 @@ struct Metadata {
 
 /// The root folder of the workspace.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the root folder")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask lies in the root folder")
 }
 
 /// The packages of the workspace, as cargo reads them.
@@ -43,12 +45,23 @@ pub fn root() -> &'static Path {
 /// When `cargo metadata` fails: then nothing can be said about the workspace.
 pub fn packages() -> Vec<Package> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
         .current_dir(root())
         .output()
         .expect("cargo runs");
-    assert!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Metadata = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    assert!(
+        output.status.success(),
+        "cargo metadata: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let metadata: Metadata =
+        serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
     metadata.packages
 }
 
@@ -66,7 +79,15 @@ pub struct Source {
 /// # Panics
 /// When a file cannot be read as UTF-8.
 pub fn sources() -> Vec<Source> {
-    const FOLDERS: [&str; 7] = ["crates", "xtask", "scripts", "docs", "fuzz", "packaging", ".ci"];
+    const FOLDERS: [&str; 7] = [
+        "crates",
+        "xtask",
+        "scripts",
+        "docs",
+        "fuzz",
+        "packaging",
+        ".ci",
+    ];
     let mut paths = files_in(root(), false);
     for folder in FOLDERS {
         paths.extend(files_in(&root().join(folder), true));
@@ -76,15 +97,21 @@ pub fn sources() -> Vec<Source> {
     paths
         .into_iter()
         .map(|path| Source {
-            text: fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
-            path: path.strip_prefix(root()).expect("listed below the root").to_owned(),
+            text: fs::read_to_string(&path)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+            path: path
+                .strip_prefix(root())
+                .expect("listed below the root")
+                .to_owned(),
         })
         .collect()
 }
 
 fn is_source(path: &Path) -> bool {
     const ENDINGS: [&str; 9] = ["rs", "cu", "cuh", "toml", "proto", "md", "py", "sh", "html"];
-    path.extension().and_then(OsStr::to_str).is_some_and(|ending| ENDINGS.contains(&ending))
+    path.extension()
+        .and_then(OsStr::to_str)
+        .is_some_and(|ending| ENDINGS.contains(&ending))
         || path.ends_with(".ci/run")
 }
 

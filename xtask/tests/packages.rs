@@ -25,31 +25,49 @@ fn layer(name: &str) -> Option<usize> {
 }
 
 fn layered() -> Vec<Package> {
-    packages().into_iter().filter(|package| package.name != "xtask").collect()
+    packages()
+        .into_iter()
+        .filter(|package| package.name != "xtask")
+        .collect()
 }
 
 #[test]
 fn dependencies_point_strictly_downward() {
     let mut seen = 0;
     for package in layered() {
-        let own = layer(&package.name).unwrap_or_else(|| panic!("{} has no place in LAYERS", package.name));
+        let own = layer(&package.name)
+            .unwrap_or_else(|| panic!("{} has no place in LAYERS", package.name));
         for dependency in &package.dependencies {
             let Some(below) = layer(&dependency.name) else {
                 continue;
             };
             seen += 1;
-            assert!(below < own, "{} may not depend on {}", package.name, dependency.name);
+            assert!(
+                below < own,
+                "{} may not depend on {}",
+                package.name,
+                dependency.name
+            );
         }
     }
-    assert!(seen > 0, "no package depends on another: the metadata was misread");
+    assert!(
+        seen > 0,
+        "no package depends on another: the metadata was misread"
+    );
 }
 
 #[test]
 fn one_package_knows_upstreams_proof_crates() {
-    let is_upstream = |name: &str| name.starts_with("storage-proofs") || name.starts_with("filecoin-proofs");
+    let is_upstream =
+        |name: &str| name.starts_with("storage-proofs") || name.starts_with("filecoin-proofs");
     let who: Vec<String> = layered()
         .into_iter()
-        .filter(|package| package.dependencies.iter().any(|dependency| is_upstream(&dependency.name)))
+        .filter(|package| {
+            package
+                .dependencies
+                .iter()
+                .any(|dependency| is_upstream(&dependency.name))
+        })
         .map(|package| package.name)
         .collect();
     assert_eq!(who, [KNOWS_UPSTREAM]);
@@ -58,8 +76,17 @@ fn one_package_knows_upstreams_proof_crates() {
 #[test]
 fn every_package_takes_licence_and_lints_from_the_workspace() {
     for package in packages() {
-        assert_eq!(package.license.as_deref(), Some("MIT OR Apache-2.0"), "{}", package.name);
+        assert_eq!(
+            package.license.as_deref(),
+            Some("MIT OR Apache-2.0"),
+            "{}",
+            package.name
+        );
         let manifest = fs::read_to_string(&package.manifest_path).expect("a readable manifest");
-        assert!(manifest.contains("[lints]\nworkspace = true"), "{} sets its own lints", package.name);
+        assert!(
+            manifest.contains("[lints]\nworkspace = true"),
+            "{} sets its own lints",
+            package.name
+        );
     }
 }

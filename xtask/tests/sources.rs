@@ -8,16 +8,30 @@ use xtask::{Source, sources};
 const MAX_LINES: usize = 450;
 
 /// Packages that write SIMD or device code or map files.
-const MAY_BE_UNSAFE: [&str; 4] = ["crates/r1cs", "crates/groth16", "crates/cuda", "crates/filecoin"];
+const MAY_BE_UNSAFE: [&str; 4] = [
+    "crates/r1cs",
+    "crates/groth16",
+    "crates/cuda",
+    "crates/filecoin",
+];
 
 fn is_code(source: &Source) -> bool {
-    source.path.extension().is_some_and(|ending| ["rs", "cu", "cuh", "py"].iter().any(|code| ending == *code))
+    source
+        .path
+        .extension()
+        .is_some_and(|ending| ["rs", "cu", "cuh", "py"].iter().any(|code| ending == *code))
 }
 
 /// `path:line` of every line that `matches`.
 fn places(source: &Source, matches: impl Fn(&str) -> bool) -> Vec<String> {
-    let lines = source.text.lines().enumerate().filter(|(_, line)| matches(line));
-    lines.map(|(index, _)| format!("{}:{}", source.path.display(), index + 1)).collect()
+    let lines = source
+        .text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| matches(line));
+    lines
+        .map(|(index, _)| format!("{}:{}", source.path.display(), index + 1))
+        .collect()
 }
 
 /// The words of a line, split at everything that cannot be part of a name.
@@ -31,7 +45,13 @@ fn files_are_short() {
         .iter()
         .filter(|source| is_code(source))
         .filter(|source| source.text.lines().count() > MAX_LINES)
-        .map(|source| format!("{} ({} lines)", source.path.display(), source.text.lines().count()))
+        .map(|source| {
+            format!(
+                "{} ({} lines)",
+                source.path.display(),
+                source.text.lines().count()
+            )
+        })
         .collect();
     assert!(long.is_empty(), "longer than {MAX_LINES} lines: {long:?}");
 }
@@ -42,9 +62,16 @@ fn nothing_is_left_for_later() {
     let marks = [["TO", "DO"], ["FIX", "ME"], ["X", "XX"]].map(|parts| parts.concat());
     let unfinished: Vec<String> = sources()
         .iter()
-        .flat_map(|source| places(source, |line| words(line).any(|word| marks.iter().any(|mark| mark == word))))
+        .flat_map(|source| {
+            places(source, |line| {
+                words(line).any(|word| marks.iter().any(|mark| mark == word))
+            })
+        })
         .collect();
-    assert!(unfinished.is_empty(), "marks of unfinished work: {unfinished:?}");
+    assert!(
+        unfinished.is_empty(),
+        "marks of unfinished work: {unfinished:?}"
+    );
 }
 
 #[test]
@@ -53,7 +80,11 @@ fn unsafe_code_stays_where_it_belongs() {
     let places: Vec<String> = sources()
         .iter()
         .filter(|source| source.path.extension().is_some_and(|ending| ending == "rs"))
-        .filter(|source| !MAY_BE_UNSAFE.iter().any(|package| source.path.starts_with(Path::new(package))))
+        .filter(|source| {
+            !MAY_BE_UNSAFE
+                .iter()
+                .any(|package| source.path.starts_with(Path::new(package)))
+        })
         .flat_map(|source| {
             places(source, |line| {
                 let code = line.split("//").next().unwrap_or(line);
@@ -61,13 +92,26 @@ fn unsafe_code_stays_where_it_belongs() {
             })
         })
         .collect();
-    assert!(places.is_empty(), "outside of {MAY_BE_UNSAFE:?}: {places:?}");
+    assert!(
+        places.is_empty(),
+        "outside of {MAY_BE_UNSAFE:?}: {places:?}"
+    );
 }
 
 #[test]
 fn the_repository_is_read() {
     let sources = sources();
-    for expected in ["README.md", "Cargo.toml", "crates/r1cs/src/lib.rs", ".ci/run"] {
-        assert!(sources.iter().any(|source| source.path == Path::new(expected)), "{expected} is not among the sources");
+    for expected in [
+        "README.md",
+        "Cargo.toml",
+        "crates/r1cs/src/lib.rs",
+        ".ci/run",
+    ] {
+        assert!(
+            sources
+                .iter()
+                .any(|source| source.path == Path::new(expected)),
+            "{expected} is not among the sources"
+        );
     }
 }
