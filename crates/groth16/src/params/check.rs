@@ -1,9 +1,11 @@
 //! Checks of every point, for files whose digest nobody knows.
 
+use cuzk_r1cs::R1cs;
 use rayon::prelude::*;
 
 use super::{ParameterFile, ParamsError, PointError, Query};
 use crate::progress::Progress;
+use crate::setup::circuit_name;
 
 /// Points between two progress reports.
 const CHUNK: usize = 1 << 16;
@@ -53,5 +55,32 @@ impl ParameterFile {
                 progress.advance(count as u64);
                 Ok(())
             })
+    }
+}
+
+impl ParameterFile {
+    /// Compares the lengths of the queries with what the circuit calls for.
+    pub fn check_circuit(&self, circuit: &R1cs) -> Result<(), ParamsError> {
+        let densities = circuit.densities();
+        let a = circuit.num_inputs() + densities.a_aux.count_ones();
+        let b = densities.b_inputs.count_ones() + densities.b_aux.count_ones();
+        let counts = [
+            ("input points in the verifying key", self.vk().ic.len(), circuit.num_inputs()),
+            ("points in query H", self.h().len(), (1 << circuit.log_domain()) - 1),
+            ("points in query L", self.l().len(), circuit.num_aux()),
+            ("points in query A", self.a().len(), a),
+            ("points in query B in G1", self.b_g1().len(), b),
+            ("points in query B in G2", self.b_g2().len(), b),
+        ];
+        match counts.into_iter().find(|(_, found, expected)| found != expected) {
+            None => Ok(()),
+            Some((what, found, expected)) => Err(ParamsError::Circuit {
+                path: self.path().into(),
+                what: what.into(),
+                found,
+                expected,
+                circuit: circuit_name(circuit),
+            }),
+        }
     }
 }

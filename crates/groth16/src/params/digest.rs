@@ -1,37 +1,47 @@
 //! Digests as Filecoin's `parameters.json` states them: BLAKE2b-512, the first 32 hexadecimal digits.
 
-use blake2b_simd::Params;
+use blake2b_simd::State;
 
 use super::{ParameterFile, ParamsError};
 use crate::progress::Progress;
 
 const CHUNK: usize = 16 << 20;
 
+/// A digest in the making.
+pub(crate) struct ShortDigest(State);
+
+impl ShortDigest {
+    pub(crate) fn new() -> Self {
+        Self(State::new())
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn hex(&self) -> String {
+        self.0.finalize().to_hex()[..32].to_owned()
+    }
+}
+
 /// Digest of a byte string.
 pub(crate) fn short_digest(bytes: &[u8]) -> String {
-    let mut hex = Params::new()
-        .to_state()
-        .update(bytes)
-        .finalize()
-        .to_hex()
-        .to_string();
-    hex.truncate(32);
-    hex
+    let mut digest = ShortDigest::new();
+    digest.update(bytes);
+    digest.hex()
 }
 
 impl ParameterFile {
     /// Digest of the whole file, as `parameters.json` states it.
     pub fn digest(&self, progress: &dyn Progress) -> String {
         let bytes = self.bytes();
-        let mut state = Params::new().to_state();
+        let mut digest = ShortDigest::new();
         progress.begin("digest of the parameters", bytes.len() as u64);
         for chunk in bytes.chunks(CHUNK) {
-            state.update(chunk);
+            digest.update(chunk);
             progress.advance(chunk.len() as u64);
         }
-        let mut hex = state.finalize().to_hex().to_string();
-        hex.truncate(32);
-        hex
+        digest.hex()
     }
 
     /// Compares the file's digest with the one that was published or recorded.
@@ -40,10 +50,6 @@ impl ParameterFile {
         if found == expected {
             return Ok(());
         }
-        Err(ParamsError::Digest {
-            path: self.path().into(),
-            found,
-            expected: expected.into(),
-        })
+        Err(ParamsError::Digest { path: self.path().into(), found, expected: expected.into() })
     }
 }

@@ -8,11 +8,13 @@ mod check;
 mod digest;
 mod error;
 mod file;
+mod load;
 mod points;
 
 pub(crate) use bytes::Bytes;
-pub(crate) use digest::short_digest;
+pub(crate) use digest::{ShortDigest, short_digest};
 pub use error::{ParamsError, Query};
 pub use file::ParameterFile;
 pub(crate) use file::read_file;
+pub use load::{PublishedDigests, Trust};
 pub use points::{G1_BYTES, G1Points, G2_BYTES, G2Points, PointError};

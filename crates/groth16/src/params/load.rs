@@ -1,0 +1,87 @@
+//! Opening a parameter file and finding out whether its content can be relied upon.
+
+use std::path::Path;
+
+use super::{ParameterFile, ParamsError, read_file, short_digest};
+use crate::progress::Progress;
+use crate::setup::{InsecureMarker, marker_path};
+use crate::vk::VerifyingKey;
+
+/// Digests of a parameter file and its verifying key, as `parameters.json` states them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishedDigests {
+    /// Of the `.params` file.
+    pub params: String,
+    /// Of the `.vk` file.
+    pub vk: String,
+}
+
+/// What vouches for a parameter file's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// The digests are the published ones.
+    Published,
+    /// The digests are those that a developer setup recorded: intact, but worthless as a proof of anything.
+    Insecure(InsecureMarker),
+    /// Nobody recorded a digest; all points are on their curves.
+    CurveChecked,
+}
+
+impl ParameterFile {
+    /// Opens a parameter file, reads all of it once and checks that it is intact.
+    ///
+    /// A developer setup's marker beside the file is believed first, and a warning is logged; otherwise the published
+    /// digests decide where there are any; otherwise every point is checked. The `.vk` file beside, where given, must hold the
+    /// same verifying key.
+    pub fn load(
+        params: &Path,
+        vk: Option<&Path>,
+        published: Option<&PublishedDigests>,
+        progress: &dyn Progress,
+    ) -> Result<(Self, Trust), ParamsError> {
+        let file = Self::open(params)?;
+        let marker = InsecureMarker::beside(params);
+        let marker = marker.map_err(|source| ParamsError::Io { path: marker_path(params), source })?;
+        let trust = match (marker, published) {
+            (Some(marker), _) => {
+                tracing::warn!(file = %params.display(), "parameters of a developer setup: proofs made with them prove nothing");
+                file.check_digest(&marker.params_digest, progress)?;
+                vk.map_or(Ok(()), |vk| check_file_digest(vk, &marker.vk_digest))?;
+                Trust::Insecure(marker)
+            }
+            (None, Some(published)) => {
+                file.check_digest(&published.params, progress)?;
+                vk.map_or(Ok(()), |vk| check_file_digest(vk, &published.vk))?;
+                Trust::Published
+            }
+            (None, None) => {
+                file.check_points(progress)?;
+                Trust::CurveChecked
+            }
+        };
+        vk.map_or(Ok(()), |vk| file.check_vk_file(vk))?;
+        Ok((file, trust))
+    }
+
+    /// The key in a `.vk` file must be the one in this file.
+    fn check_vk_file(&self, vk_path: &Path) -> Result<(), ParamsError> {
+        let found = VerifyingKey::read_from(vk_path)?;
+        if found == *self.vk() {
+            return Ok(());
+        }
+        Err(ParamsError::ForeignVerifyingKey {
+            vk_path: vk_path.into(),
+            params_path: self.path().into(),
+            found: found.digest(),
+            expected: self.vk().digest(),
+        })
+    }
+}
+
+fn check_file_digest(path: &Path, expected: &str) -> Result<(), ParamsError> {
+    let found = short_digest(&read_file(path)?);
+    if found == expected {
+        return Ok(());
+    }
+    Err(ParamsError::Digest { path: path.into(), found, expected: expected.into() })
+}

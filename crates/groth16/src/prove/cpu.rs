@@ -1,0 +1,182 @@
+//! The CPU backend: the readable reference, and what proves where no device does.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use blstrs::Scalar;
+use cuzk_r1cs::{Matrix, R1cs, Witness};
+use ff::Field;
+
+use super::query::QueryPlan;
+use super::{QuerySums, assemble};
+use crate::backend::{Backend, ProveError};
+use crate::field::Isa;
+use crate::msm::{self, G1, G2};
+use crate::ntt::Domain;
+use crate::params::ParameterFile;
+use crate::proof::{Blinding, Proof};
+use crate::quotient::quotient;
+
+/// Proves on the CPU, with all threads of the current rayon pool.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuBackend {
+    isa: Isa,
+}
+
+/// A circuit and its parameters, which stay mapped from disk, ready for the CPU.
+pub struct CpuKey {
+    circuit: Arc<R1cs>,
+    params: Arc<ParameterFile>,
+    domain: Domain,
+    l: QueryPlan,
+    a: QueryPlan,
+    b: QueryPlan,
+    /// Buffers of finished proofs; as many as proofs ever ran at once.
+    idle: Mutex<Vec<Workspace>>,
+}
+
+/// What one proof needs besides circuit, parameters and witness.
+#[derive(Default)]
+struct Workspace {
+    a: Vec<Scalar>,
+    b: Vec<Scalar>,
+    c: Vec<Scalar>,
+}
+
+impl CpuBackend {
+    /// With the best instruction set that the CPU has.
+    pub fn new() -> Self {
+        Self::with_isa(Isa::detect())
+    }
+
+    /// With a given instruction set, which the CPU must have.
+    pub fn with_isa(isa: Isa) -> Self {
+        assert!(isa.is_available(), "this CPU has no {isa}");
+        Self { isa }
+    }
+}
+
+impl Default for CpuBackend {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Backend for CpuBackend {
+    type Key = CpuKey;
+
+    fn name(&self) -> String {
+        format!("cpu-{}", self.isa)
+    }
+
+    fn load(
+        &self,
+        circuit: Arc<R1cs>,
+        params: Arc<ParameterFile>,
+    ) -> Result<CpuKey, ProveError> {
+        params.check_circuit(&circuit)?;
+        let log_domain = circuit.log_domain();
+        let domain = Domain::new(self.isa, log_domain)
+            .map_err(|_| ProveError::Domain { found: log_domain, expected: MAX_LOG_DOMAIN })?;
+        Ok(CpuKey {
+            domain,
+            l: QueryPlan::l(&circuit),
+            a: QueryPlan::a(&circuit),
+            b: QueryPlan::b(&circuit),
+            idle: Mutex::default(),
+            circuit,
+            params,
+        })
+    }
+
+    fn prove(
+        &self,
+        key: &CpuKey,
+        witness: &Witness,
+        blinding: &Blinding,
+    ) -> Result<Proof, ProveError> {
+        check_layout(&key.circuit, witness)?;
+        let mut workspace = key.take_workspace();
+        let sums = self.query_sums(key, witness, &mut workspace);
+        key.return_workspace(workspace);
+        assemble(key.params.vk(), &sums, blinding)
+    }
+}
+
+/// The coset of the quotient needs a root of twice the domain's order; the field has 2^32.
+const MAX_LOG_DOMAIN: u32 = 31;
+
+impl CpuBackend {
+    fn query_sums(&self, key: &CpuKey, witness: &Witness, workspace: &mut Workspace) -> QuerySums {
+        let (params, isa) = (&key.params, self.isa);
+        let Workspace { a, b, c } = workspace;
+        key.evaluate(witness, a, b, c);
+        stage("quotient", || quotient(&key.domain, a, b, c));
+        // The quotient has degree n − 2: its last coefficient is zero and has no base.
+        let h = &a[..a.len() - 1];
+        let h = stage("h", || msm::multiply::<G1>(isa, params.h().encodings(), h));
+        let l = stage("l", || key.l.multiply::<G1>(isa, params.l().encodings(), witness, b));
+        let a = stage("a", || key.a.multiply::<G1>(isa, params.a().encodings(), witness, b));
+        let b_g1 = stage("b_g1", || key.b.multiply::<G1>(isa, params.b_g1().encodings(), witness, b));
+        let b_g2 = stage("b_g2", || key.b.multiply::<G2>(isa, params.b_g2().encodings(), witness, b));
+        QuerySums { h, l, a, b_g1, b_g2 }
+    }
+}
+
+impl CpuKey {
+    /// The circuit.
+    pub fn circuit(&self) -> &Arc<R1cs> {
+        &self.circuit
+    }
+
+    /// Its parameters.
+    pub fn params(&self) -> &Arc<ParameterFile> {
+        &self.params
+    }
+
+    /// a = A·z and b = B·z, padded with zeros to the domain; c only gets its length.
+    fn evaluate(
+        &self,
+        witness: &Witness,
+        a: &mut Vec<Scalar>,
+        b: &mut Vec<Scalar>,
+        c: &mut Vec<Scalar>,
+    ) {
+        let (rows, n) = (self.circuit.num_rows(), 1 << self.circuit.log_domain());
+        c.resize(n, Scalar::ZERO);
+        for (name, matrix, out) in [("evaluate a", Matrix::A, a), ("evaluate b", Matrix::B, b)] {
+            stage(name, || {
+                out.resize(n, Scalar::ZERO);
+                out[rows..].fill(Scalar::ZERO);
+                self.circuit.evaluate(matrix, witness, out);
+            });
+        }
+    }
+
+    fn take_workspace(&self) -> Workspace {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop().unwrap_or_default()
+    }
+
+    fn return_workspace(&self, workspace: Workspace) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(workspace);
+    }
+}
+
+/// Runs a stage in a span of its name, for traces.
+fn stage<T>(name: &'static str, run: impl FnOnce() -> T) -> T {
+    tracing::debug_span!("stage", name).in_scope(run)
+}
+
+/// The witness must be laid out as the circuit says.
+fn check_layout(circuit: &R1cs, witness: &Witness) -> Result<(), ProveError> {
+    let (found, expected) = (witness.layout(), circuit.layout());
+    if Arc::ptr_eq(found, expected) || found == expected {
+        return Ok(());
+    }
+    let shape = |layout: &cuzk_r1cs::WitnessLayout| {
+        let (inputs, aux, wide) = (layout.num_inputs(), layout.num_aux(), layout.num_wide());
+        format!("{inputs} inputs and {aux} auxiliary variables, {wide} of them wide")
+    };
+    Err(ProveError::Witness { found: shape(found), expected: shape(expected) })
+}
