@@ -1,0 +1,383 @@
+//! A strict JSON scanner for documents whose shape is known: numbers, byte arrays, fixed sets of keys.
+//!
+//! It takes what RFC 8259 allows where that can occur (white space, keys in any order) and nothing else: unknown,
+//! repeated and missing keys, escapes, signs and fractions are errors that name the place.
+
+use super::{LAYOUTS, MerkleProof, field_element, layout};
+use crate::merkle::{Path, TreeShape};
+use crate::request::RequestError;
+use blstrs::Scalar;
+
+type Result<T> = std::result::Result<T, RequestError>;
+
+pub(crate) struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// The error that `expected` is not what comes next.
+    #[cold]
+    fn wrong(&self, expected: impl ToString) -> RequestError {
+        let rest = &self.bytes[self.at.min(self.bytes.len())..];
+        let excerpt = String::from_utf8_lossy(&rest[..rest.len().min(24)]);
+        let found = match rest {
+            [] => format!("the end of the document at byte {}", self.at),
+            _ => format!("{excerpt:?} at byte {}", self.at),
+        };
+        RequestError::new("", found, expected)
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes.get(self.at) {
+            self.at += 1;
+        }
+    }
+
+    /// Takes `token` if it comes next.
+    fn take(&mut self, token: u8) -> bool {
+        self.skip_space();
+        let taken = self.bytes.get(self.at) == Some(&token);
+        self.at += usize::from(taken);
+        taken
+    }
+
+    fn expect(&mut self, token: u8) -> Result<()> {
+        if self.take(token) {
+            return Ok(());
+        }
+        Err(self.wrong(format!("`{}`", char::from(token))))
+    }
+
+    /// The document ends here.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.skip_space();
+        if self.at == self.bytes.len() {
+            return Ok(());
+        }
+        Err(self.wrong("the end of the document"))
+    }
+
+    /// A string without escapes.
+    pub(crate) fn string(&mut self) -> Result<&'a str> {
+        self.expect(b'"')?;
+        let start = self.at;
+        let rest = &self.bytes[start..];
+        let end = rest.iter().position(|b| *b == b'"' || *b == b'\\');
+        match end {
+            Some(len) if rest[len] == b'"' => {
+                self.at = start + len + 1;
+                std::str::from_utf8(&rest[..len]).map_err(|_| self.wrong("a string in UTF-8"))
+            }
+            _ => Err(self.wrong("a string without escapes")),
+        }
+    }
+
+    /// A non-negative integer without sign, fraction or exponent.
+    pub(crate) fn integer(&mut self) -> Result<u64> {
+        self.skip_space();
+        let start = self.at;
+        let mut value = 0u64;
+        while let Some(digit @ b'0'..=b'9') = self.bytes.get(self.at) {
+            let next = value.checked_mul(10);
+            value = match next.and_then(|v| v.checked_add(u64::from(digit - b'0'))) {
+                Some(v) => v,
+                None => {
+                    self.at = start;
+                    return Err(self.wrong("an integer below 2^64"));
+                }
+            };
+            self.at += 1;
+        }
+        let digits = self.at - start;
+        let continues = matches!(self.bytes.get(self.at), Some(b'.' | b'e' | b'E'));
+        if digits == 0 || continues || (digits > 1 && self.bytes[start] == b'0') {
+            self.at = start;
+            return Err(self.wrong("a non-negative integer"));
+        }
+        Ok(value)
+    }
+
+    /// The first key of the object that comes next, which stays unread.
+    pub(crate) fn first_key(&self) -> Result<&'a str> {
+        let mut ahead = Scanner { ..*self };
+        ahead.expect(b'{')?;
+        ahead.string()
+    }
+
+    pub(crate) fn null(&mut self) -> Result<()> {
+        self.skip_space();
+        if !self.bytes[self.at..].starts_with(b"null") {
+            return Err(self.wrong("null"));
+        }
+        self.at += 4;
+        Ok(())
+    }
+
+    /// An object with exactly these keys, in any order; `value` reads the value of the key with that index.
+    pub(crate) fn object<const N: usize>(
+        &mut self,
+        keys: [&str; N],
+        mut value: impl FnMut(&mut Self, usize) -> Result<()>,
+    ) -> Result<()> {
+        let mut seen = [false; N];
+        self.expect(b'{')?;
+        let mut more = !self.take(b'}');
+        while more {
+            let key = self.string()?;
+            let Some(i) = keys.iter().position(|k| *k == key) else {
+                let expected = format!("only the fields {}", keys.join(", "));
+                return Err(RequestError::new(key, "an unknown field", expected));
+            };
+            if std::mem::replace(&mut seen[i], true) {
+                return Err(RequestError::new(key, "the field again", "it once"));
+            }
+            self.expect(b':')?;
+            value(self, i).map_err(|e| e.within(key))?;
+            more = self.take(b',');
+            if !more {
+                self.expect(b'}')?;
+            }
+        }
+        match seen.iter().position(|s| !s) {
+            None => Ok(()),
+            Some(i) => Err(RequestError::new(keys[i], "nothing", "the field")),
+        }
+    }
+
+    /// An array; `element` reads the element with that index. Returns their number.
+    pub(crate) fn array(
+        &mut self,
+        mut element: impl FnMut(&mut Self, usize) -> Result<()>,
+    ) -> Result<usize> {
+        self.expect(b'[')?;
+        if self.take(b']') {
+            return Ok(0);
+        }
+        let mut len = 0;
+        loop {
+            element(self, len).map_err(|e| e.within(format!("[{len}]")))?;
+            len += 1;
+            if !self.take(b',') {
+                self.expect(b']')?;
+                return Ok(len);
+            }
+        }
+    }
+
+    /// An array of exactly `expected` elements.
+    pub(crate) fn array_of(
+        &mut self,
+        expected: usize,
+        what: &str,
+        mut element: impl FnMut(&mut Self, usize) -> Result<()>,
+    ) -> Result<()> {
+        let found = self.array(|s, i| {
+            if i >= expected {
+                return Err(s.wrong(format!("only {expected} {what}")));
+            }
+            element(s, i)
+        })?;
+        if found == expected {
+            return Ok(());
+        }
+        let (found, expected) = (format!("{found} {what}"), format!("{expected} {what}"));
+        Err(RequestError::new("", found, expected))
+    }
+
+    /// An integer of at most three digits below 256, as [`Self::integer`] but quick: a C1 output has ten million.
+    fn byte(&mut self) -> Result<u8> {
+        let mut value = 0u32;
+        let mut digits = 0;
+        while let Some(digit @ b'0'..=b'9') = self.bytes.get(self.at + digits) {
+            value = value * 10 + u32::from(digit - b'0');
+            digits += 1;
+            if digits > 3 {
+                break;
+            }
+        }
+        let leading_zero = digits > 1 && self.bytes[self.at] == b'0';
+        match u8::try_from(value) {
+            Ok(byte) if digits > 0 && !leading_zero => {
+                self.at += digits;
+                Ok(byte)
+            }
+            _ => Err(self.wrong("an integer from 0 to 255")),
+        }
+    }
+
+    /// An array of 32 bytes.
+    pub(crate) fn bytes32(&mut self) -> Result<[u8; 32]> {
+        self.expect(b'[')?;
+        let mut bytes = [0; 32];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            if i > 0 && !self.take(b',') {
+                return Err(RequestError::new("", format!("{i} bytes"), "32 bytes"));
+            }
+            self.skip_space();
+            *byte = self.byte().map_err(|e| e.within(format!("[{i}]")))?;
+        }
+        match self.take(b',') {
+            true => Err(RequestError::new("", "more than 32 bytes", "32 bytes")),
+            false => self.expect(b']').map(|()| bytes),
+        }
+    }
+
+    /// A field element: 32 little-endian bytes below the modulus.
+    pub(crate) fn element(&mut self) -> Result<Scalar> {
+        field_element(&self.bytes32()?)
+    }
+
+    /// A Merkle proof of a tree with this shape.
+    pub(crate) fn merkle_proof(&mut self, shape: &TreeShape) -> Result<MerkleProof> {
+        let mut proof = MerkleProof::default();
+        self.object(["data"], |s, _| {
+            s.object([LAYOUTS[layout(shape)]], |s, _| s.layout(shape, &mut proof))
+        })?;
+        Ok(proof)
+    }
+
+    /// The members of a proof; the order of the keys decides nothing, so paths are joined at the end.
+    fn layout(&mut self, shape: &TreeShape, proof: &mut MerkleProof) -> Result<()> {
+        let MerkleProof { root, leaf, path } = proof;
+        let (mut base, mut sub, mut top) = (Path::default(), Path::default(), Path::default());
+        let (arity, levels) = (shape.base_arity, shape.base_levels);
+        match layout(shape) {
+            0 => self.object(["root", "leaf", "path"], |s, key| match key {
+                0 => s.element().map(|e| *root = e),
+                1 => s.element().map(|e| *leaf = e),
+                _ => s.levels(levels, arity, &mut base),
+            }),
+            1 => self.object(
+                ["base_proof", "sub_proof", "root", "leaf"],
+                |s, key| match key {
+                    0 => s.levels(levels, arity, &mut base),
+                    1 => s.levels(1, shape.sub_arity, &mut sub),
+                    2 => s.element().map(|e| *root = e),
+                    _ => s.element().map(|e| *leaf = e),
+                },
+            ),
+            _ => {
+                let keys = ["base_proof", "sub_proof", "top_proof", "root", "leaf"];
+                self.object(keys, |s, key| match key {
+                    0 => s.levels(levels, arity, &mut base),
+                    1 => s.levels(1, shape.sub_arity, &mut sub),
+                    2 => s.levels(1, shape.top_arity, &mut top),
+                    3 => s.element().map(|e| *root = e),
+                    _ => s.element().map(|e| *leaf = e),
+                })
+            }
+        }?;
+        for upper in [sub, top] {
+            base.positions.extend(upper.positions);
+            base.siblings.extend(upper.siblings);
+        }
+        *path = base;
+        Ok(())
+    }
+
+    /// So many levels of a path, all of one arity.
+    fn levels(&mut self, levels: usize, arity: usize, path: &mut Path) -> Result<()> {
+        path.positions.reserve_exact(levels + 2);
+        path.siblings.reserve_exact(levels * (arity - 1) + 8);
+        self.object(["path"], |s, _| {
+            s.array_of(levels, "levels", |s, _| {
+                s.object(["hashes", "index"], |s, key| match key {
+                    0 => s.array_of(arity - 1, "siblings", |s, _| {
+                        s.element().map(|e| path.siblings.push(e))
+                    }),
+                    _ => s.position(arity).map(|p| path.positions.push(p)),
+                })
+            })
+        })
+    }
+
+    /// A position among `arity` siblings.
+    fn position(&mut self, arity: usize) -> Result<u8> {
+        let start = self.at;
+        match self.integer()? {
+            position if position < arity as u64 => Ok(position as u8),
+            _ => {
+                self.at = start;
+                Err(self.wrong(format!("a position below {arity}")))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(text: &str) -> Result<(u64, u64)> {
+        let mut scanner = Scanner::new(text.as_bytes());
+        let mut pair = (0, 0);
+        scanner.object(["a", "b"], |s, key| {
+            *(if key == 0 { &mut pair.0 } else { &mut pair.1 }) = s.integer()?;
+            Ok(())
+        })?;
+        scanner.end().map(|()| pair)
+    }
+
+    #[test]
+    fn objects_take_any_order_and_white_space_and_nothing_else() {
+        assert_eq!(pair(r#"{"a":1,"b":2}"#), Ok((1, 2)));
+        assert_eq!(
+            pair(" {\n\t\"b\" : 2 ,\r\"a\":18446744073709551615 } "),
+            Ok((u64::MAX, 2))
+        );
+        for (text, error) in [
+            (r#"{"a":1}"#, "b: found nothing"),
+            (r#"{"a":1,"a":1,"b":2}"#, "a: found the field again"),
+            (r#"{"a":1,"b":2,"c":3}"#, "c: found an unknown field"),
+            (r#"{"a":1,"b":-2}"#, "b: found \"-2}\" at byte 11"),
+            (r#"{"a":1,"b":2.5}"#, "b: found \"2.5}\""),
+            (
+                r#"{"a":1,"b":18446744073709551616}"#,
+                "expected an integer below 2^64",
+            ),
+            (r#"{"a":01,"b":2}"#, "a: found \"01"),
+            (r#"{"a":1,"b":2} x"#, "expected the end of the document"),
+            (
+                r#"{"a":1,"b":2"#,
+                "found the end of the document at byte 12, expected `}`",
+            ),
+            (r#"{"a":1,}"#, "expected `\"`"),
+            (r#"{"\u0061":1,"b":2}"#, "a string without escapes"),
+            ("", "found the end of the document at byte 0, expected `{`"),
+        ] {
+            let found = pair(text).unwrap_err().to_string();
+            assert!(found.contains(error), "{text}: {found}");
+        }
+    }
+
+    #[test]
+    fn elements_are_32_bytes_below_the_modulus() {
+        let element = |bytes: &[String]| {
+            let text = format!("[{}]", bytes.join(","));
+            let mut scanner = Scanner::new(text.as_bytes());
+            let element = scanner.element()?;
+            scanner.end().map(|()| element)
+        };
+        let mut bytes = vec!["0".to_string(); 32];
+        bytes[0] = "7".into();
+        assert_eq!(element(&bytes), Ok(Scalar::from(7)));
+        let expect = |bytes: &[String], error: &str| {
+            let found = element(bytes).unwrap_err().to_string();
+            assert!(found.contains(error), "{found}");
+        };
+        expect(&bytes[..31], "found 31 bytes");
+        expect(&[&bytes[..], &bytes[..1]].concat(), "more than 32 bytes");
+        for bad in ["256", "01", "", "-1", "1234", "1.0"] {
+            bytes[3] = bad.into();
+            assert!(element(&bytes).is_err(), "{bad}");
+        }
+        bytes[3] = "0".into();
+        bytes[31] = "255".into();
+        expect(&bytes, "below the modulus");
+    }
+}
