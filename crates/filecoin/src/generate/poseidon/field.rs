@@ -1,0 +1,187 @@
+//! The scalar field as four limbs in Montgomery form, radix 2^256, as blst keeps it.
+//!
+//! Only what Poseidon needs: a call through blst costs as much as the multiplication, and sums of products are
+//! reduced once here instead of once a term.
+
+use blstrs::Scalar;
+
+pub(super) type Limbs = [u64; 4];
+
+/// The group order of BLS12-381.
+pub(super) const MODULUS: Limbs = [
+    0xffffffff00000001,
+    0x53bda402fffe5bfe,
+    0x3339d80809a1d805,
+    0x73eda753299d7d48,
+];
+/// -1 / modulus mod 2^64.
+const NEGATIVE_INVERSE: u64 = 0xffff_fffe_ffff_ffff;
+
+const _: () = assert!(
+    size_of::<Scalar>() == size_of::<Limbs>() && align_of::<Scalar>() == align_of::<Limbs>()
+);
+
+#[inline(always)]
+pub(super) fn limbs(scalar: &Scalar) -> Limbs {
+    // SAFETY: `Scalar` is a transparent wrapper of `blst_fr`, which is `[u64; 4]` in `repr(C)`; size checked above.
+    unsafe { std::mem::transmute::<Scalar, Limbs>(*scalar) }
+}
+
+/// `limbs` must be below the modulus, which every function here guarantees for its result.
+#[inline(always)]
+pub(super) fn scalar(limbs: Limbs) -> Scalar {
+    // SAFETY: as above; any limbs are a valid `blst_fr`.
+    unsafe { std::mem::transmute::<Limbs, Scalar>(limbs) }
+}
+
+/// `t + a b + carry`: low word, and the high word in `carry`.
+#[inline(always)]
+fn multiply_add(t: u64, a: u64, b: u64, carry: &mut u64) -> u64 {
+    let wide = u128::from(t) + u128::from(a) * u128::from(b) + u128::from(*carry);
+    *carry = (wide >> 64) as u64;
+    wide as u64
+}
+
+#[inline(always)]
+fn add_carry(a: u64, b: u64, carry: &mut u64) -> u64 {
+    multiply_add(a, b, 1, carry)
+}
+
+/// `top 2^256 + r` minus the modulus where that is not negative.
+#[inline(always)]
+fn subtract_once(r: Limbs, top: u64) -> (Limbs, u64) {
+    let mut borrow = 0u64;
+    let difference: Limbs = std::array::from_fn(|i| {
+        let (d, first) = r[i].overflowing_sub(MODULUS[i]);
+        let (d, second) = d.overflowing_sub(borrow);
+        borrow = u64::from(first | second);
+        d
+    });
+    if top >= borrow {
+        (difference, top - borrow)
+    } else {
+        (r, top)
+    }
+}
+
+#[inline(always)]
+pub(super) fn add(a: Limbs, b: Limbs) -> Limbs {
+    let mut carry = 0;
+    // Two values below 2^255 do not overflow.
+    subtract_once(
+        std::array::from_fn(|i| add_carry(a[i], b[i], &mut carry)),
+        0,
+    )
+    .0
+}
+
+/// Interleaved multiplication and reduction; the spare bit of the modulus makes the last carry vanish.
+#[inline(always)]
+pub(super) fn mul(a: Limbs, b: Limbs) -> Limbs {
+    let mut t = [0u64; 4];
+    for factor in b {
+        let mut high = 0;
+        let lowest = multiply_add(t[0], a[0], factor, &mut high);
+        let q = lowest.wrapping_mul(NEGATIVE_INVERSE);
+        let mut carry = 0;
+        multiply_add(lowest, q, MODULUS[0], &mut carry);
+        for j in 1..4 {
+            let x = multiply_add(t[j], a[j], factor, &mut high);
+            t[j - 1] = multiply_add(x, q, MODULUS[j], &mut carry);
+        }
+        t[3] = high + carry;
+    }
+    subtract_once(t, 0).0
+}
+
+/// `sum of a[i] b[i]` over at most twelve terms, reduced once.
+#[inline(always)]
+pub(super) fn dot<'a>(a: &[Limbs], b: impl IntoIterator<Item = &'a Scalar>) -> Limbs {
+    let mut t = [0u64; 9];
+    for (a, b) in a.iter().zip(b) {
+        let b = limbs(b);
+        let mut up = 0u64;
+        for i in 0..4 {
+            let mut carry = 0;
+            for j in 0..4 {
+                t[i + j] = multiply_add(t[i + j], a[j], b[i], &mut carry);
+            }
+            t[i + 4] = add_carry(t[i + 4], carry, &mut up);
+        }
+        t[8] += up;
+    }
+    reduce(t)
+}
+
+#[inline(always)]
+fn reduce(mut t: [u64; 9]) -> Limbs {
+    let mut up = 0u64;
+    for i in 0..4 {
+        let q = t[i].wrapping_mul(NEGATIVE_INVERSE);
+        let mut carry = 0;
+        for j in 0..4 {
+            t[i + j] = multiply_add(t[i + j], q, MODULUS[j], &mut carry);
+        }
+        t[i + 4] = add_carry(t[i + 4], carry, &mut up);
+    }
+    // Twelve products leave less than 12 p^2 / 2^256 + p < 6.5 p.
+    let (mut r, mut top) = ([t[4], t[5], t[6], t[7]], t[8] + up);
+    while top > 0 || r[3] >= MODULUS[3] {
+        let (next, next_top) = subtract_once(r, top);
+        if (next, next_top) == (r, top) {
+            break;
+        }
+        (r, top) = (next, next_top);
+    }
+    r
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff::Field;
+    use rand::SeedableRng;
+
+    #[test]
+    fn agrees_with_blst() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(4);
+        let edges = [
+            Scalar::ZERO,
+            Scalar::ONE,
+            -Scalar::ONE,
+            -Scalar::from(2),
+            Scalar::from(u64::MAX),
+        ];
+        let mut values: Vec<Scalar> = edges
+            .into_iter()
+            .chain((0..50).map(|_| Scalar::random(&mut rng)))
+            .collect();
+        for &a in &values {
+            for &b in &values {
+                assert_eq!(
+                    scalar(mul(limbs(&a), limbs(&b))).to_bytes_le(),
+                    (a * b).to_bytes_le()
+                );
+                assert_eq!(
+                    scalar(add(limbs(&a), limbs(&b))).to_bytes_le(),
+                    (a + b).to_bytes_le()
+                );
+            }
+        }
+        // The largest sum: every limb as large as it gets in Montgomery form.
+        let largest = scalar([MODULUS[0] - 1, MODULUS[1], MODULUS[2], MODULUS[3]]);
+        values.extend([largest; 12]);
+        for window in values.windows(12) {
+            let a: Vec<Limbs> = window.iter().map(limbs).collect();
+            let expected: Scalar = window
+                .iter()
+                .zip(window.iter().rev())
+                .map(|(x, y)| x * y)
+                .sum();
+            assert_eq!(
+                scalar(dot(&a, window.iter().rev())).to_bytes_le(),
+                expected.to_bytes_le()
+            );
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Eight or sixteen independent hashes at once, with AVX-512's 52-bit multiply-add (IFMA).
+//!
+//! Five limbs of 52 bits, one value a 64-bit lane. Values keep blst's Montgomery form x 2^256, so allocated values are
+//! stored as they are. A reduction here divides by 2^260: constants of the circuit are kept as c 2^260, so that value
+//! times constant needs no correction, and in a product of two values one factor is shifted up by four bits first,
+//! which five limbs still hold. Sums of products are accumulated unreduced: 12 terms of 5 products of 52 bits, low and
+//! high halves in separate columns, stay below 2^58.
+
+mod lanes;
+
+use super::field::limbs;
+use super::{MAX_WIDTH, Poseidon};
+use blstrs::Scalar;
+use lanes::{Element, LANES, Limbs52, Outs, zero};
+
+/// Partial rounds taken together. Lanes 1.. change only by multiples of the S-box outputs y of lane 0, so within a block
+/// they stay as they were and their share of lane 0 goes into coefficients of the earlier y: one reduction a round for
+/// lane 0, and one a block for each other lane.
+const BLOCK: usize = 8;
+
+/// [`Poseidon`]'s constants in 52-bit limbs.
+pub(super) struct Constants {
+    width: usize,
+    half_full_rounds: usize,
+    slots: usize,
+    tag_power: Limbs52,
+    keys: Vec<Limbs52>,
+    mds: Vec<Limbs52>,
+    pre_sparse: Vec<Limbs52>,
+    blocks: Vec<Block>,
+}
+
+struct Block {
+    /// Per round k: `width` coefficients of the state at the block's start (lane 0 being y_k), then those of
+    /// y_0..y_{k-1}.
+    first_lane: Vec<Vec<Limbs52>>,
+    /// Per lane 1..: coefficients of all y.
+    other_lanes: Vec<Vec<Limbs52>>,
+}
+
+impl Constants {
+    pub(super) fn new(poseidon: &Poseidon) -> Constants {
+        let value = |v: &Scalar| lanes::split(limbs(v));
+        let factor = |v: &Scalar| lanes::split(limbs(&(v * Scalar::from(16))));
+        let (width, row) = (poseidon.width, 2 * poseidon.width - 1);
+        let block = |rounds: &[Scalar]| {
+            let rounds: Vec<&[Scalar]> = rounds.chunks_exact(row).collect();
+            let first_lane = |(k, round): (usize, &&[Scalar])| {
+                let earlier = rounds[..k].iter().map(|earlier| {
+                    round[1..width]
+                        .iter()
+                        .zip(&earlier[width..])
+                        .map(|(w, v)| w * v)
+                        .sum::<Scalar>()
+                });
+                round[..width]
+                    .iter()
+                    .copied()
+                    .chain(earlier)
+                    .map(|v| factor(&v))
+                    .collect()
+            };
+            Block {
+                first_lane: rounds.iter().enumerate().map(first_lane).collect(),
+                other_lanes: (width..row)
+                    .map(|j| rounds.iter().map(|r| factor(&r[j])).collect())
+                    .collect(),
+            }
+        };
+        Constants {
+            width,
+            half_full_rounds: poseidon.half_full_rounds,
+            slots: poseidon.slots(),
+            tag_power: value(&poseidon.tag_power),
+            keys: poseidon.keys.iter().map(value).collect(),
+            mds: poseidon.mds.iter().map(factor).collect(),
+            pre_sparse: poseidon.pre_sparse.iter().map(factor).collect(),
+            blocks: poseidon.sparse.chunks(BLOCK * row).map(block).collect(),
+        }
+    }
+
+    pub(super) fn hash_many<const ARITY: usize>(
+        &self,
+        preimages: &[[Scalar; ARITY]],
+        outs: &mut [&mut [Scalar]],
+    ) {
+        assert!(super::Isa::Avx512.is_available() && self.width == ARITY + 1);
+        for (preimages, outs) in preimages.chunks(2 * LANES).zip(outs.chunks_mut(2 * LANES)) {
+            // SAFETY: the instructions exist, asserted above.
+            if preimages.len() > LANES {
+                unsafe { self.hash_groups::<2, ARITY>(preimages, outs) }
+            } else {
+                unsafe { self.hash_groups::<1, ARITY>(preimages, outs) }
+            }
+        }
+    }
+
+    /// Up to `8 GROUPS` hashes. A Poseidon round is a chain of multiplications; a second group hides its latency.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
+    fn hash_groups<const GROUPS: usize, const ARITY: usize>(
+        &self,
+        preimages: &[[Scalar; ARITY]],
+        outs: &mut [&mut [Scalar]],
+    ) {
+        // Idle lanes repeat the last hash into scratch memory.
+        let idle = LANES * GROUPS - outs.len();
+        let mut scratch = vec![Scalar::default(); if idle > 0 { self.slots } else { 0 }];
+        let scratch = scratch.as_mut_ptr();
+        let mut out = Outs::<GROUPS>::new(self.slots, |k| match outs.get_mut(k) {
+            Some(out) => {
+                assert_eq!(out.len(), self.slots);
+                out.as_mut_ptr()
+            }
+            None => scratch,
+        });
+        let lane = |k: usize| &preimages[k.min(preimages.len() - 1)];
+        let mut state = [[zero(); GROUPS]; MAX_WIDTH];
+        for (i, element) in state[1..=ARITY].iter_mut().enumerate() {
+            for (g, group) in element.iter_mut().enumerate() {
+                *group = lanes::load(std::array::from_fn(|k| limbs(&lane(LANES * g + k)[i])));
+            }
+        }
+        self.permute(&mut state[..=ARITY], &mut out);
+    }
+
+    /// The permutation; `state` holds the preimage in lanes 1.. on entry.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
+    fn permute<const G: usize>(&self, state: &mut [[Element; G]], out: &mut Outs<G>) {
+        let width = self.width;
+        let mut keys = self.keys.chunks_exact(width);
+        let mut next = || keys.next().expect("keys for every round");
+
+        let (before, after) = (next(), next());
+        state[0] = [lanes::splat(&self.tag_power); G];
+        for (i, element) in state.iter_mut().enumerate().skip(1) {
+            *element = lanes::first_s_box(element, &before[i], &after[i], out);
+        }
+        lanes::linear(&self.mds, state);
+
+        let half = self.half_full_rounds;
+        for round in 1..half {
+            let keys = next();
+            for (element, key) in state.iter_mut().zip(keys) {
+                *element = lanes::s_box(element, Some(key), out);
+            }
+            lanes::linear(
+                if round == half - 1 {
+                    &self.pre_sparse
+                } else {
+                    &self.mds
+                },
+                state,
+            );
+        }
+
+        // From here on lanes 1.. are operands before they have gone through an S-box: normalise their limbs.
+        for element in state.iter_mut() {
+            *element = std::array::from_fn(|g| lanes::carry(element[g]));
+        }
+        let mut keys = &self.keys[(half + 1) * width..];
+        for block in &self.blocks {
+            let (block_keys, rest) = keys.split_at(block.first_lane.len());
+            partial_rounds(block, block_keys, state, out);
+            keys = rest;
+        }
+
+        for keys in keys.chunks_exact(width) {
+            for (element, key) in state.iter_mut().zip(keys) {
+                *element = lanes::s_box(element, Some(key), out);
+            }
+            lanes::linear(&self.mds, state);
+        }
+        for element in state.iter_mut() {
+            *element = lanes::s_box(element, None, out);
+        }
+        let digest = std::array::from_fn(|g| {
+            lanes::canonical(&lanes::dot(
+                state.iter().map(|e| &e[g]),
+                &self.mds[width..2 * width],
+            ))
+        });
+        out.store([&digest]);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
+#[inline]
+fn partial_rounds<const G: usize>(
+    block: &Block,
+    keys: &[Limbs52],
+    state: &mut [[Element; G]],
+    out: &mut Outs<G>,
+) {
+    let width = state.len();
+    let rounds = block.first_lane.len();
+    let mut y = [[zero(); G]; BLOCK];
+    for (k, (row, key)) in block.first_lane.iter().zip(keys).enumerate() {
+        y[k] = lanes::s_box(&state[0], Some(key), out);
+        state[0] = std::array::from_fn(|g| {
+            // What needs y_k comes last, so that the rest can run ahead of the S-box.
+            let mut sum = lanes::Columns::zero();
+            for (x, factor) in state[1..].iter().zip(&row[1..]) {
+                sum.multiply_add(&x[g], &lanes::splat(factor));
+            }
+            for (x, factor) in y[..k].iter().zip(&row[width..]) {
+                sum.multiply_add(&x[g], &lanes::splat(factor));
+            }
+            sum.multiply_add(&y[k][g], &lanes::splat(&row[0]));
+            sum.reduce()
+        });
+    }
+    for (x, factors) in state[1..].iter_mut().zip(&block.other_lanes) {
+        for g in 0..G {
+            let change = lanes::dot(y[..rounds].iter().map(|y| &y[g]), factors);
+            x[g] = lanes::add_below_twice(&x[g], &change);
+        }
+    }
+}

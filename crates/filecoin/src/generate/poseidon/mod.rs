@@ -1,0 +1,123 @@
+//! What neptune's legacy Poseidon circuit allocates for one hash, in order.
+//!
+//! In a full round each lane allocates its S-box input (only if that is a linear combination, so not in the first
+//! round), its square, its fourth power, and its fifth power plus the next round key. A partial round allocates the
+//! same four for lane 0 only. The domain tag is a constant and allocates nothing in the first round. Everything
+//! between S-boxes is a linear combination without a variable of its own, so it may be computed in any form that
+//! gives the same S-box inputs.
+//!
+//! Rounds, round keys pushed through the linear layer, and the sparse form of the partial rounds: Grassi et al.,
+//! "Poseidon" (2019/458), appendix B, as neptune 11 prepares them.
+
+mod field;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod portable;
+
+use super::Isa;
+use blstrs::Scalar;
+use ff::Field;
+use neptune::poseidon::{Arity, PoseidonConstants};
+
+/// Widest state: arity 11 and the domain tag.
+const MAX_WIDTH: usize = 12;
+
+/// Poseidon of one arity and domain tag.
+pub(super) struct Poseidon {
+    width: usize,
+    half_full_rounds: usize,
+    partial_rounds: usize,
+    /// Lane 0 after its first S-box: a constant.
+    tag_power: Scalar,
+    /// Round keys in the order of use, `width` before the first S-boxes.
+    keys: Vec<Scalar>,
+    /// Row j holds the coefficients of output lane j.
+    mds: Vec<Scalar>,
+    /// Matrix of the last full round before the partial ones.
+    pre_sparse: Vec<Scalar>,
+    /// Per partial round: `width` coefficients of lane 0, then the multiples of lane 0 added to the other lanes.
+    sparse: Vec<Scalar>,
+    #[cfg(target_arch = "x86_64")]
+    lanes: Option<ifma::Constants>,
+}
+
+impl Poseidon {
+    pub(super) fn new<A: Arity<Scalar>>(constants: &PoseidonConstants<Scalar, A>) -> Poseidon {
+        let width = constants.width();
+        let rows = |m: &Vec<Vec<Scalar>>| {
+            (0..width * width)
+                .map(|k| m[k % width][k / width])
+                .collect()
+        };
+        let keys = constants.compressed_round_constants.clone();
+        let tag = constants.domain_tag + keys[0];
+        let mut poseidon = Poseidon {
+            width,
+            half_full_rounds: constants.half_full_rounds,
+            partial_rounds: constants.partial_rounds,
+            tag_power: tag.square().square() * tag + keys[width],
+            keys,
+            mds: rows(&constants.mds_matrices.m),
+            pre_sparse: rows(&constants.pre_sparse_matrix),
+            sparse: constants
+                .sparse_matrixes
+                .iter()
+                .flat_map(|s| s.w_hat.iter().chain(&s.v_rest).copied())
+                .collect(),
+            #[cfg(target_arch = "x86_64")]
+            lanes: None,
+        };
+        assert_eq!(
+            poseidon.keys.len(),
+            2 * poseidon.half_full_rounds * width + poseidon.partial_rounds
+        );
+        #[cfg(target_arch = "x86_64")]
+        if Isa::Avx512.is_available() {
+            poseidon.lanes = Some(ifma::Constants::new(&poseidon));
+        }
+        poseidon
+    }
+
+    /// Variables allocated by one hash; the last one is the digest.
+    pub(super) const fn slots(&self) -> usize {
+        slots(self.width - 1, self.half_full_rounds, self.partial_rounds)
+    }
+
+    /// One hash in portable code. `out` takes the allocated values.
+    pub(super) fn hash(&self, preimage: &[Scalar], out: &mut [Scalar]) -> Scalar {
+        assert_eq!((preimage.len() + 1, out.len()), (self.width, self.slots()));
+        match self.width {
+            3 => portable::hash::<3>(self, preimage, out),
+            9 => portable::hash::<9>(self, preimage, out),
+            12 => portable::hash::<12>(self, preimage, out),
+            other => unreachable!("no circuit hashes with width {other}"),
+        }
+        out[out.len() - 1]
+    }
+
+    /// Independent hashes: `outs[k]` takes the allocated values of `preimages[k]`.
+    pub(super) fn hash_many<const ARITY: usize>(
+        &self,
+        isa: Isa,
+        preimages: &[[Scalar; ARITY]],
+        outs: &mut [&mut [Scalar]],
+    ) {
+        assert_eq!((ARITY + 1, preimages.len()), (self.width, outs.len()));
+        #[cfg(target_arch = "x86_64")]
+        if let (Isa::Avx512, Some(lanes)) = (isa, &self.lanes) {
+            return lanes.hash_many(preimages, outs);
+        }
+        let _ = isa;
+        for (preimage, out) in preimages.iter().zip(outs) {
+            self.hash(preimage, out);
+        }
+    }
+}
+
+/// Variables of one hash: 311, 505, 598 for arity 2, 8, 11.
+const fn slots(arity: usize, half_full_rounds: usize, partial_rounds: usize) -> usize {
+    3 * arity + 4 * (arity + 1) * (2 * half_full_rounds - 1) + 4 * partial_rounds + 1
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! One hash at a time, in portable code.
+
+use super::Poseidon;
+use super::field::{Limbs, add, dot, limbs, mul, scalar};
+use blstrs::Scalar;
+
+pub(super) fn hash<const WIDTH: usize>(
+    poseidon: &Poseidon,
+    preimage: &[Scalar],
+    out: &mut [Scalar],
+) {
+    let mut out = out.iter_mut();
+    let mut emit = |value: Limbs| *out.next().expect("one slot a value") = scalar(value);
+    let mut keys = poseidon.keys.chunks_exact(WIDTH);
+    let linear = |matrix: &[Scalar], state: &[Limbs; WIDTH]| -> [Limbs; WIDTH] {
+        std::array::from_fn(|j| dot(state, &matrix[j * WIDTH..][..WIDTH]))
+    };
+
+    // First round: S-box inputs are sums of a variable and a key, not allocated; lane 0 is constant.
+    let (before, after) = (next(&mut keys), next(&mut keys));
+    let mut state = [limbs(&poseidon.tag_power); WIDTH];
+    for i in 1..WIDTH {
+        let x = add(limbs(&preimage[i - 1]), limbs(&before[i]));
+        let square = mul(x, x);
+        let fourth = mul(square, square);
+        state[i] = add(mul(fourth, x), limbs(&after[i]));
+        [square, fourth, state[i]].into_iter().for_each(&mut emit);
+    }
+    state = linear(&poseidon.mds, &state);
+
+    let half = poseidon.half_full_rounds;
+    for round in 1..half {
+        let keys = next(&mut keys);
+        for (lane, key) in state.iter_mut().zip(keys) {
+            *lane = s_box(*lane, Some(key), &mut emit);
+        }
+        state = linear(
+            if round == half - 1 {
+                &poseidon.pre_sparse
+            } else {
+                &poseidon.mds
+            },
+            &state,
+        );
+    }
+
+    let (partial_keys, full_keys) =
+        poseidon.keys[(half + 1) * WIDTH..].split_at(poseidon.partial_rounds);
+    for (sparse, key) in poseidon
+        .sparse
+        .chunks_exact(2 * WIDTH - 1)
+        .zip(partial_keys)
+    {
+        state[0] = s_box(state[0], Some(key), &mut emit);
+        let first = state[0];
+        state[0] = dot(&state, &sparse[..WIDTH]);
+        for (lane, factor) in state[1..].iter_mut().zip(&sparse[WIDTH..]) {
+            *lane = add(*lane, mul(first, limbs(factor)));
+        }
+    }
+
+    for keys in full_keys.chunks_exact(WIDTH) {
+        for (lane, key) in state.iter_mut().zip(keys) {
+            *lane = s_box(*lane, Some(key), &mut emit);
+        }
+        state = linear(&poseidon.mds, &state);
+    }
+    for lane in &mut state {
+        *lane = s_box(*lane, None, &mut emit);
+    }
+    // The digest is lane 1 after the last linear layer.
+    emit(dot(&state, &poseidon.mds[WIDTH..2 * WIDTH]));
+}
+
+fn next<'a>(keys: &mut impl Iterator<Item = &'a [Scalar]>) -> &'a [Scalar] {
+    keys.next().expect("keys for every round")
+}
+
+#[inline(always)]
+fn s_box(x: Limbs, key: Option<&Scalar>, emit: &mut impl FnMut(Limbs)) -> Limbs {
+    let square = mul(x, x);
+    let fourth = mul(square, square);
+    let fifth = mul(fourth, x);
+    let fifth = key.map_or(fifth, |key| add(fifth, limbs(key)));
+    [x, square, fourth, fifth].into_iter().for_each(emit);
+    fifth
+}
