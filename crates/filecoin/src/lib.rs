@@ -8,6 +8,7 @@
 
 mod circuit;
 mod decode;
+mod generate;
 mod kind;
 pub mod merkle;
 pub mod porep;
