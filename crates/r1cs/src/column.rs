@@ -2,18 +2,19 @@
 
 use bellpepper_core::{Index, Variable};
 
-/// Which of the two variable kinds a column belongs to, and whether it moves with the block.
+/// How a column finds its variable in copy `k` of the rows it stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Class {
-    /// A private variable named by its own index.
+    /// Private variable `index`, in every copy.
     OuterAux = 0,
-    /// A private variable of block 0; block `k` has it at `index + k · aux_stride`.
+    /// Private variable `index + k · aux_stride`.
     LocalAux = 1,
-    /// A public input named by its own index.
+    /// Input `index`, in every copy.
     OuterInput = 2,
-    /// A public input of block 0; block `k` has it at `index + k · input_stride`.
-    LocalInput = 3,
+    /// The outer column that the segment's links name: `links[k · num_links + index]`. Inputs of a
+    /// block, and private variables that move otherwise than by the stride.
+    Linked = 3,
 }
 
 /// A variable in a stored row: two class bits on top (the numbers of [`Class`]), 30 index bits.
@@ -46,28 +47,27 @@ impl Column {
             0 => Class::OuterAux,
             1 => Class::LocalAux,
             2 => Class::OuterInput,
-            _ => Class::LocalInput,
+            _ => Class::Linked,
         }
     }
 
-    /// The index in block 0.
+    /// The index bits.
     pub fn index(self) -> usize {
         (self.0 & (Self::LIMIT as u32 - 1)) as usize
     }
 
-    /// Whether it names an input.
-    pub fn is_input(self) -> bool {
-        self.0 >> 31 == 1
+    /// Whether it is an input, named by its own index.
+    pub fn is_outer_input(self) -> bool {
+        self.0 >> 30 == Class::OuterInput as u32
     }
 
-    /// Whether it moves with the block.
-    pub fn is_local(self) -> bool {
-        self.0 >> 30 & 1 == 1
-    }
-
-    /// The same variable as a column that does or does not move.
-    pub(crate) fn with_local(self, local: bool) -> Self {
-        Self(self.0 & !(1 << 30) | u32::from(local) << 30)
+    /// The variable of an outer column.
+    pub(crate) fn variable(self) -> Variable {
+        Variable::new_unchecked(if self.is_outer_input() {
+            Index::Input(self.index())
+        } else {
+            Index::Aux(self.index())
+        })
     }
 
     /// The column of an unmoving variable.

@@ -57,8 +57,9 @@ impl R1cs {
                     1 => -weight,
                     _ => *weight * self.dictionary()[usize::from(number)],
                 };
-                let position = rows.segment.position(column, rows.copy);
-                terms[usize::from(!column.is_input())].push((position as u32, term));
+                let column = rows.segment.resolve(column, rows.copy);
+                let terms = &mut terms[usize::from(!column.is_outer_input())];
+                terms.push((column.index() as u32, term));
             }
         }
         terms

@@ -8,7 +8,8 @@ use crate::density::Densities;
 use crate::error::Error;
 use crate::layout::WitnessLayout;
 use crate::matrix::Segment;
-use crate::recorder::{Recorder, Recording};
+use crate::periodic::Comparison;
+use crate::recorder::{Recorder, Recording, Size};
 use crate::system::R1cs;
 
 /// Records a circuit row by row.
@@ -23,7 +24,8 @@ pub fn compile(
 
 /// Records a circuit that repeats a block: `synthesize` is asked for circuits with one and two copies
 /// of it, from which the one with `copies` follows. A circuit that does not repeat that way is
-/// recorded in full; [`R1cs::blocks`] tells.
+/// recorded in full; [`R1cs::blocks`] tells. That three and more copies continue the pattern of
+/// one and two is taken for granted here; [`row_digest`](crate::row_digest) proves it.
 ///
 /// # Errors
 /// When synthesis fails or the circuit exceeds what the compact form can hold.
@@ -31,15 +33,29 @@ pub fn compile_periodic(
     copies: usize,
     mut synthesize: impl FnMut(usize, &mut Recorder) -> Result<(), SynthesisError>,
 ) -> Result<R1cs, Error> {
+    match copies {
+        0 => return Err(Error::NoCopies),
+        1 => return compile(|recorder| synthesize(1, recorder)),
+        _ => {}
+    }
+    let two = Recorder::count(|recorder| synthesize(2, recorder))?;
+    let recording = Recorder::record(|recorder| synthesize(1, recorder))?;
+    let one = recording.size();
+    let dictionary = recording.dictionary;
+    if let Some(size) = one.extrapolate(two, copies) {
+        let comparison = Comparison::new(recording.matrices, one, two);
+        let (comparison, same_coefficients) =
+            Recorder::compare(comparison, &dictionary, |recorder| synthesize(2, recorder))?;
+        if let (true, Some(segments)) = (same_coefficients, comparison.finish(copies)) {
+            return Ok(R1cs::assemble(size, segments, dictionary));
+        }
+    }
     compile(|recorder| synthesize(copies, recorder))
 }
 
 fn plain(recording: Recording) -> R1cs {
-    let num_rows = recording.matrices[0].num_rows();
     R1cs::assemble(
-        recording.num_inputs,
-        recording.num_aux,
-        num_rows,
+        recording.size(),
         vec![Segment::outer(recording.matrices)],
         recording.dictionary,
     )
@@ -48,18 +64,16 @@ fn plain(recording: Recording) -> R1cs {
 impl R1cs {
     /// Works out what follows from the rows.
     pub(crate) fn assemble(
-        num_inputs: usize,
-        num_aux: usize,
-        num_stored_rows: usize,
+        size: Size,
         segments: Vec<Segment>,
         dictionary: Vec<blstrs::Scalar>,
     ) -> Self {
-        let densities = Densities::of(&segments, num_inputs, num_aux);
-        let layout = WitnessLayout::dense(num_inputs, num_aux);
+        let densities = Densities::of(&segments, size.num_inputs, size.num_aux);
+        let layout = WitnessLayout::dense(size.num_inputs, size.num_aux);
         let mut circuit = Self {
-            num_inputs,
-            num_aux,
-            num_stored_rows,
+            num_inputs: size.num_inputs,
+            num_aux: size.num_aux,
+            num_stored_rows: size.num_rows,
             segments,
             dictionary,
             densities,

@@ -1,6 +1,7 @@
 //! Which variables occur at all.
 
 use crate::bits::BitVec;
+use crate::column::{Class, Column};
 use crate::matrix::{Csr, Segment};
 
 /// For every variable, whether it has a non-zero coefficient in some row: bellperson's densities,
@@ -25,38 +26,47 @@ impl Densities {
         };
         for segment in segments {
             let [a, b, _] = &segment.matrices;
-            mark(&mut densities.a_aux, a, segment, segment.aux_stride, false);
-            mark(&mut densities.b_aux, b, segment, segment.aux_stride, false);
-            let stride = segment.input_stride;
-            mark(&mut densities.b_inputs, b, segment, stride, true);
+            mark(
+                a,
+                segment,
+                &mut BitVec::zeros(num_inputs),
+                &mut densities.a_aux,
+            );
+            mark(b, segment, &mut densities.b_inputs, &mut densities.b_aux);
         }
         densities
     }
 }
 
-/// Marks the variables of one kind; those that move are collected for block 0, then copied.
-fn mark(bits: &mut BitVec, csr: &Csr, segment: &Segment, stride: usize, inputs: bool) {
-    let columns = || {
-        csr.columns
-            .iter()
-            .map(|&word| crate::Column::from_word(word))
-            .filter(move |column| column.is_input() == inputs)
+/// Marks the variables that occur. Those that move are collected first, then moved.
+fn mark(csr: &Csr, segment: &Segment, inputs: &mut BitVec, aux: &mut BitVec) {
+    let mut linked = BitVec::zeros(segment.num_links);
+    let local = || {
+        let columns = csr.columns.iter().map(|&word| Column::from_word(word));
+        columns.filter(|column| column.class() == Class::LocalAux)
     };
-    let locals = || columns().filter(|column| column.is_local());
-    let Some(end) = locals().map(|column| column.index() + 1).max() else {
-        columns().for_each(|column| bits.set(column.index()));
-        return;
-    };
-    let start = locals().map(|column| column.index()).min().unwrap_or(0);
+    let start = local().map(Column::index).min().unwrap_or(0);
+    let end = local().map(|column| column.index() + 1).max().unwrap_or(0);
     let mut block = BitVec::zeros(end - start);
-    for column in columns() {
-        if column.is_local() {
-            block.set(column.index() - start);
-        } else {
-            bits.set(column.index());
+    for &word in &csr.columns {
+        let column = Column::from_word(word);
+        match column.class() {
+            Class::OuterAux => aux.set(column.index()),
+            Class::OuterInput => inputs.set(column.index()),
+            Class::LocalAux => block.set(column.index() - start),
+            Class::Linked => linked.set(column.index()),
         }
     }
     for copy in 0..segment.copies {
-        bits.or_shifted(&block, start + copy * stride);
+        aux.or_shifted(&block, start + copy * segment.aux_stride);
+        for link in linked.ones() {
+            let column = segment.resolve(Column::new(Class::Linked, link), copy);
+            let bits = if column.is_outer_input() {
+                &mut *inputs
+            } else {
+                &mut *aux
+            };
+            bits.set(column.index());
+        }
     }
 }

@@ -25,8 +25,17 @@ impl Dictionary {
     pub(crate) const LIMIT: usize = 1 << 16;
 
     pub(crate) fn new() -> Self {
-        let values = vec![Scalar::ONE, -Scalar::ONE];
-        let index = values.iter().zip(0..).map(|(v, i)| (limbs(v), i)).collect();
+        Self::with_values(&[Scalar::ONE, -Scalar::ONE])
+    }
+
+    /// With what another dictionary came to.
+    pub(crate) fn with_values(values: &[Scalar]) -> Self {
+        let values = values.to_vec();
+        let index = values
+            .iter()
+            .zip(0u16..=u16::MAX)
+            .map(|(v, i)| (limbs(v), i))
+            .collect();
         Self {
             one: limbs(&values[0]),
             minus_one: limbs(&values[1]),

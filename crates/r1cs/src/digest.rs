@@ -3,6 +3,7 @@
 use blake2b_simd::blake2bp;
 use blstrs::Scalar;
 
+use crate::column::Column;
 use crate::error::Error;
 use crate::recorder::{Recorder, Size};
 use crate::rows::Rows;
@@ -55,8 +56,7 @@ impl R1cs {
             for i in 0..rows.segment.rows() {
                 for csr in &rows.segment.matrices {
                     for (column, number) in csr.row(i) {
-                        let index = rows.segment.position(column, rows.copy);
-                        hasher.entry(column.is_input(), index, number);
+                        hasher.entry(rows.segment.resolve(column, rows.copy), number);
                     }
                     hasher.end();
                 }
@@ -96,10 +96,9 @@ impl RowHasher {
     const BUFFER: usize = 1 << 16;
     const END: u64 = u64::MAX;
 
-    pub(crate) fn entry(&mut self, is_input: bool, index: usize, number: u16) {
-        debug_assert!(index < 1 << 32);
-        let word = u64::from(is_input) << 48 | u64::from(number) << 32 | index as u64;
-        self.word(word);
+    /// An entry at an outer column.
+    pub(crate) fn entry(&mut self, column: Column, number: u16) {
+        self.word(u64::from(number) << 32 | u64::from(column.word()));
     }
 
     pub(crate) fn end(&mut self) {

@@ -103,11 +103,11 @@ impl<'a> Evaluator<'a> {
     }
 
     fn value(&self, column: Column) -> Scalar {
-        let position = self.rows.segment.position(column, self.rows.copy);
-        if column.is_input() {
-            self.witness.inputs()[position]
+        let column = self.rows.segment.resolve(column, self.rows.copy);
+        if column.is_outer_input() {
+            self.witness.inputs()[column.index()]
         } else {
-            self.witness.aux(position)
+            self.witness.aux(column.index())
         }
     }
 }

@@ -4,7 +4,7 @@
 //! (u64), BLAKE2bp-256 of the body. Then the body, all numbers little-endian: numbers of inputs,
 //! private variables, stored rows, coefficients, segments, and mask words (u64 each; no mask words
 //! for a dense witness); the coefficients (canonical, 32 bytes); for each segment rows, copies,
-//! strides of inputs and private variables, entries of A, B, C (u64 each), then for A, B, C row
+//! stride, links a copy, entries of A, B, C (u64 each), then the links (u32), then for A, B, C row
 //! pointers (u32), columns (u32), coefficient numbers (u16); last the mask of wide slots (u64).
 
 mod read;

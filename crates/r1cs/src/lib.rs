@@ -19,6 +19,7 @@ mod evaluate;
 mod file;
 mod layout;
 mod matrix;
+mod periodic;
 mod recorder;
 mod rows;
 mod system;

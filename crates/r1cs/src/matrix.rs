@@ -1,6 +1,6 @@
 //! Rows in compressed form, and the segments that repeat.
 
-use crate::column::Column;
+use crate::column::{Class, Column};
 use crate::error::Error;
 
 /// One of the three matrices of an R1CS.
@@ -66,7 +66,7 @@ impl Csr {
     }
 
     /// The entries of row `i`.
-    pub fn row(&self, i: usize) -> impl Iterator<Item = (Column, u16)> + Clone + '_ {
+    pub fn row(&self, i: usize) -> impl ExactSizeIterator<Item = (Column, u16)> + Clone + '_ {
         let range = self.row_ptr[i] as usize..self.row_ptr[i + 1] as usize;
         let columns = self.columns[range.clone()].iter();
         columns
@@ -91,28 +91,51 @@ impl Csr {
         Ok(())
     }
 
-    /// The rows of `range` as matrix of their own.
-    pub(crate) fn slice(&self, range: std::ops::Range<usize>) -> Csr {
-        let first = self.row_ptr[range.start];
-        let entries = first as usize..self.row_ptr[range.end] as usize;
-        Csr {
-            row_ptr: self.row_ptr[range.start..=range.end]
-                .iter()
-                .map(|p| p - first)
+    /// Cut before row `start` and before row `end`. The middle, presumably the largest part, keeps
+    /// its memory.
+    pub(crate) fn split(mut self, start: usize, end: usize) -> [Csr; 3] {
+        let after = self.split_off(end);
+        let middle_first = self.row_ptr[start] as usize;
+        let before = Csr {
+            row_ptr: self
+                .row_ptr
+                .drain(..start)
+                .chain([middle_first as u32])
                 .collect(),
-            columns: self.columns[entries.clone()].to_vec(),
-            coefficients: self.coefficients[entries].to_vec(),
+            columns: self.columns.drain(..middle_first).collect(),
+            coefficients: self.coefficients.drain(..middle_first).collect(),
+        };
+        self.row_ptr
+            .iter_mut()
+            .for_each(|p| *p -= middle_first as u32);
+        self.row_ptr.shrink_to_fit();
+        self.columns.shrink_to_fit();
+        self.coefficients.shrink_to_fit();
+        [before, self, after]
+    }
+
+    /// Removes the rows from `end` on and returns them.
+    fn split_off(&mut self, end: usize) -> Csr {
+        let first = self.row_ptr[end];
+        let row_ptr = self.row_ptr[end..].iter().map(|p| p - first).collect();
+        self.row_ptr.truncate(end + 1);
+        Csr {
+            row_ptr,
+            columns: self.columns.split_off(first as usize),
+            coefficients: self.coefficients.split_off(first as usize),
         }
     }
 }
 
-/// Consecutive rows that occur `copies` times, one copy behind the other. In copy `k` a local
-/// column stands for the variable `k` strides further on.
+/// Consecutive rows that occur `copies` times, one copy behind the other, with some columns moved
+/// from copy to copy as their [`Class`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     pub(crate) copies: usize,
-    pub(crate) input_stride: usize,
     pub(crate) aux_stride: usize,
+    /// Outer column words, `num_links` a copy.
+    pub(crate) links: Vec<u32>,
+    pub(crate) num_links: usize,
     pub(crate) matrices: [Csr; 3],
 }
 
@@ -127,14 +150,19 @@ impl Segment {
         self.copies
     }
 
-    /// By how much local inputs move from copy to copy.
-    pub fn input_stride(&self) -> usize {
-        self.input_stride
-    }
-
     /// By how much local private variables move from copy to copy.
     pub fn aux_stride(&self) -> usize {
         self.aux_stride
+    }
+
+    /// Number of links a copy.
+    pub fn num_links(&self) -> usize {
+        self.num_links
+    }
+
+    /// Words of outer columns: link `i` of copy `k` at `k · num_links + i`.
+    pub fn links(&self) -> &[u32] {
+        &self.links
     }
 
     /// The rows of one matrix.
@@ -142,22 +170,25 @@ impl Segment {
         &self.matrices[matrix as usize]
     }
 
-    /// The index of a column's variable, within inputs or private variables, in copy `copy`.
-    pub fn position(&self, column: Column, copy: usize) -> usize {
-        let stride = match (column.is_local(), column.is_input()) {
-            (false, _) => 0,
-            (true, true) => self.input_stride,
-            (true, false) => self.aux_stride,
-        };
-        column.index() + copy * stride
+    /// The outer column that a column stands for in copy `copy`.
+    #[inline]
+    pub fn resolve(&self, column: Column, copy: usize) -> Column {
+        match column.class() {
+            Class::OuterAux | Class::OuterInput => column,
+            Class::LocalAux => {
+                Column::new(Class::OuterAux, column.index() + copy * self.aux_stride)
+            }
+            Class::Linked => Column::from_word(self.links[copy * self.num_links + column.index()]),
+        }
     }
 
     /// Rows that only occur once.
     pub(crate) fn outer(matrices: [Csr; 3]) -> Self {
         Self {
             copies: 1,
-            input_stride: 0,
             aux_stride: 0,
+            links: Vec::new(),
+            num_links: 0,
             matrices,
         }
     }

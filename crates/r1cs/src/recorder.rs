@@ -9,6 +9,10 @@ use crate::dictionary::Dictionary;
 use crate::digest::RowHasher;
 use crate::error::Error;
 use crate::matrix::Csr;
+use crate::periodic::Comparison;
+
+/// More than any circuit could ever be proved with: the field has no larger domain than 2^32.
+pub(crate) const MAX_ROWS: usize = 1 << 32;
 
 /// Where recorded rows go.
 #[derive(Debug)]
@@ -17,6 +21,8 @@ enum Sink {
     Count,
     /// Into matrices.
     Store(Box<[Csr; 3]>),
+    /// Past the rows of a circuit that this one may be a longer form of.
+    Compare(Box<Comparison>),
     /// Into a hash.
     Hash(Box<RowHasher>),
 }
@@ -56,6 +62,33 @@ pub(crate) struct Size {
     pub(crate) num_rows: usize,
 }
 
+impl Size {
+    /// The size with `copies` blocks, if this is the one with one block and `two` that with two; none when
+    /// these cannot be, or it would be too large.
+    pub(crate) fn extrapolate(self, two: Size, copies: usize) -> Option<Size> {
+        let project = |one: usize, two: usize, limit: usize| {
+            let more = two.checked_sub(one)?.checked_mul(copies - 1)?;
+            one.checked_add(more).filter(|&n| n <= limit)
+        };
+        Some(Size {
+            num_inputs: project(self.num_inputs, two.num_inputs, Column::LIMIT)?,
+            num_aux: project(self.num_aux, two.num_aux, Column::LIMIT)?,
+            num_rows: project(self.num_rows, two.num_rows, MAX_ROWS)?,
+        })
+        .filter(|_| two.num_rows > self.num_rows)
+    }
+}
+
+impl Recording {
+    pub(crate) fn size(&self) -> Size {
+        Size {
+            num_inputs: self.num_inputs,
+            num_aux: self.num_aux,
+            num_rows: self.matrices[0].num_rows(),
+        }
+    }
+}
+
 impl Recorder {
     fn with_sink(sink: Sink) -> Self {
         Self {
@@ -90,6 +123,23 @@ impl Recorder {
             dictionary: recorder.dictionary.into_values(),
             matrices: *matrices,
         })
+    }
+
+    /// Runs a circuit past the rows of another one, whose coefficients are `dictionary`. Returns the
+    /// comparison, and whether there were no other coefficients.
+    pub(crate) fn compare(
+        comparison: Comparison,
+        dictionary: &[Scalar],
+        synthesize: impl FnOnce(&mut Recorder) -> Result<(), SynthesisError>,
+    ) -> Result<(Comparison, bool), Error> {
+        let mut recorder = Self::with_sink(Sink::Compare(Box::new(comparison)));
+        recorder.dictionary = Dictionary::with_values(dictionary);
+        let recorder = recorder.run(synthesize)?;
+        let Sink::Compare(comparison) = recorder.sink else {
+            unreachable!("a comparing recorder compares to its end");
+        };
+        let same = recorder.dictionary.values().len() == dictionary.len();
+        Ok((*comparison, same))
     }
 
     /// Runs a circuit and keeps a hash of its rows.
@@ -169,12 +219,15 @@ impl Recorder {
             match &mut self.sink {
                 Sink::Count => {}
                 Sink::Store(matrices) => matrices[matrix].push(column, number),
-                Sink::Hash(hasher) => hasher.entry(column.is_input(), column.index(), number),
+                Sink::Compare(comparison) => comparison.push(matrix, column, number),
+                Sink::Hash(hasher) => hasher.entry(column, number),
             }
         }
         match &mut self.sink {
             Sink::Count => {}
             Sink::Store(matrices) => matrices[matrix].end_row()?,
+            Sink::Compare(comparison) if matrix == 2 => comparison.end_row(),
+            Sink::Compare(_) => {}
             Sink::Hash(hasher) => hasher.end(),
         }
         Ok(())
@@ -222,7 +275,12 @@ impl ConstraintSystem<Scalar> for Recorder {
         LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
         LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
     {
-        if !matches!(self.sink, Sink::Count) && self.failure.is_none() {
+        let wanted = match &self.sink {
+            Sink::Count => false,
+            Sink::Compare(comparison) => comparison.is_open(),
+            Sink::Store(_) | Sink::Hash(_) => true,
+        };
+        if wanted && self.failure.is_none() {
             let taken = self
                 .take(0, &a(LinearCombination::zero()))
                 .and_then(|()| self.take(1, &b(LinearCombination::zero())))

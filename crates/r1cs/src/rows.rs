@@ -54,12 +54,7 @@ impl<'a> Rows<'a> {
 
     /// The variable a column stands for here.
     pub(crate) fn variable(&self, column: Column) -> Variable {
-        let position = self.segment.position(column, self.copy);
-        Variable::new_unchecked(if column.is_input() {
-            Index::Input(position)
-        } else {
-            Index::Aux(position)
-        })
+        self.segment.resolve(column, self.copy).variable()
     }
 }
 

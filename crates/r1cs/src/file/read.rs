@@ -227,7 +227,9 @@ impl<R: Read> Reader<R> {
     }
 
     fn segment(&mut self) -> Result<Segment, FileError> {
-        let [rows, copies, input_stride, aux_stride, a, b, c] = self.counts()?;
+        let [rows, copies, aux_stride, num_links, a, b, c] = self.counts()?;
+        let links = copies.saturating_mul(num_links);
+        let links = self.words("number of links", links, u32::from_le_bytes)?;
         let pointers = rows.saturating_add(1);
         let mut matrices = [Csr::default(), Csr::default(), Csr::default()];
         for (csr, entries) in matrices.iter_mut().zip([a, b, c]) {
@@ -237,8 +239,9 @@ impl<R: Read> Reader<R> {
         }
         Ok(Segment {
             copies: copies as usize,
-            input_stride: input_stride as usize,
             aux_stride: aux_stride as usize,
+            links,
+            num_links: num_links as usize,
             matrices,
         })
     }

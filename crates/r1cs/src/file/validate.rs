@@ -3,10 +3,11 @@
 use ff::Field;
 use rayon::prelude::*;
 
-use crate::column::Column;
+use crate::column::{Class, Column};
 use crate::dictionary::Dictionary;
 use crate::error::FileError;
 use crate::matrix::{Csr, Segment};
+use crate::recorder::MAX_ROWS;
 use crate::system::R1cs;
 
 fn expect(
@@ -49,8 +50,8 @@ impl R1cs {
         expect(rows == stated, "number of rows", stated, || {
             rows.to_string()
         })?;
-        expect(rows <= 1 << 40, "number of rows", rows, || {
-            "at most 2^40".into()
+        expect(rows <= MAX_ROWS, "number of rows", rows, || {
+            format!("at most {MAX_ROWS}")
         })
     }
 
@@ -82,14 +83,29 @@ impl R1cs {
         expect(copies >= 1, "number of copies", copies, || {
             "at least 1".into()
         })?;
-        let shift = |stride: usize| (copies - 1).saturating_mul(stride);
+        let rows = segment.rows();
+        expect(rows >= 1, "number of rows in a segment", rows, || {
+            "at least 1".into()
+        })?;
+        let moved = (copies - 1).saturating_mul(segment.aux_stride);
         let bounds = Bounds {
             inputs: self.num_inputs,
             aux: self.num_aux,
-            local_inputs: self.num_inputs.saturating_sub(shift(segment.input_stride)),
-            local_aux: self.num_aux.saturating_sub(shift(segment.aux_stride)),
+            local_aux: self.num_aux.saturating_sub(moved),
+            links: segment.num_links,
             coefficients: self.dictionary.len(),
         };
+        let dangling = segment.links.par_iter().position_any(|&word| {
+            let column = Column::from_word(word);
+            let is_outer = matches!(column.class(), Class::OuterAux | Class::OuterInput);
+            !is_outer || !bounds.contain(column)
+        });
+        expect(
+            dangling.is_none(),
+            "dangling link, number",
+            dangling.unwrap_or(0),
+            || "none".into(),
+        )?;
         segment
             .matrices
             .iter()
@@ -101,12 +117,22 @@ impl R1cs {
 struct Bounds {
     inputs: usize,
     aux: usize,
-    local_inputs: usize,
     local_aux: usize,
+    links: usize,
     coefficients: usize,
 }
 
 impl Bounds {
+    fn contain(&self, column: Column) -> bool {
+        let limit = match column.class() {
+            Class::OuterAux => self.aux,
+            Class::LocalAux => self.local_aux,
+            Class::OuterInput => self.inputs,
+            Class::Linked => self.links,
+        };
+        column.index() < limit
+    }
+
     fn check(&self, csr: &Csr) -> Result<(), FileError> {
         let first = csr.row_ptr.first().copied().unwrap_or(u32::MAX) as usize;
         expect(first == 0, "first row pointer", first, || "0".into())?;
@@ -122,16 +148,10 @@ impl Bounds {
             falls.unwrap_or(0),
             || "none".into(),
         )?;
-        let outside = csr.columns.par_iter().position_any(|&word| {
-            let column = Column::from_word(word);
-            column.index()
-                >= match (column.is_local(), column.is_input()) {
-                    (false, false) => self.aux,
-                    (false, true) => self.inputs,
-                    (true, false) => self.local_aux,
-                    (true, true) => self.local_inputs,
-                }
-        });
+        let outside = csr
+            .columns
+            .par_iter()
+            .position_any(|&word| !self.contain(Column::from_word(word)));
         expect(
             outside.is_none(),
             "column out of range, entry",

@@ -67,7 +67,8 @@ impl R1cs {
     fn body_len(&self) -> u64 {
         let segments = self.segments.iter().map(|segment| {
             let entries = segment.matrices.iter().map(|m| m.num_nonzeros() as u64);
-            7 * 8 + 3 * 4 * (segment.rows() as u64 + 1) + 6 * entries.sum::<u64>()
+            let words = 3 * (segment.rows() as u64 + 1) + segment.links.len() as u64;
+            7 * 8 + 4 * words + 6 * entries.sum::<u64>()
         });
         let mask = self.layout.mask_words().unwrap_or_default();
         let fixed = 6 * 8 + 32 * self.dictionary.len() + 8 * mask.len();
@@ -100,13 +101,14 @@ fn write_segment(out: &mut impl Write, segment: &Segment) -> Result<(), IoError>
     let counts = [
         segment.rows(),
         segment.copies,
-        segment.input_stride,
         segment.aux_stride,
+        segment.num_links,
         a,
         b,
         c,
     ];
     write_words(out, &counts.map(|n| n as u64), u64::to_le_bytes)?;
+    write_words(out, &segment.links, u32::to_le_bytes)?;
     for csr in &segment.matrices {
         write_words(out, &csr.row_ptr, u32::to_le_bytes)?;
         write_words(out, &csr.columns, u32::to_le_bytes)?;
