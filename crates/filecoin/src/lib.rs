@@ -16,6 +16,7 @@ pub mod registered;
 mod request;
 mod statement;
 mod upstream;
+pub mod vanilla;
 
 pub use circuit::{
     CircuitError, ParameterNames, compile_circuit, official_digest, parameter_file_names,
