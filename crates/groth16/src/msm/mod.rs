@@ -1,0 +1,60 @@
+//! Multi-scalar multiplication over encoded bases.
+//!
+//! Bases are read where they lie, as a parameter file has them, and decoded on the way into the arithmetic: nothing of
+//! the size of a query is allocated. Bases must be valid: canonical coordinates of points on the curve, or infinity.
+
+mod adder;
+mod buckets;
+mod coordinate;
+mod digits;
+mod group;
+mod kernel;
+mod portable;
+mod sum;
+#[cfg(test)]
+mod tests;
+
+pub use self::group::{G1, G2, Group};
+use crate::field::Isa;
+use blstrs::Scalar;
+use buckets::Positions;
+
+/// Sum of `scalars[i] * bases[i]`, on all threads of the current rayon pool. There may be more bases than scalars.
+///
+/// # Panics
+/// With fewer bases than scalars, or on a CPU without `isa`.
+pub fn multiply<G: Group>(isa: Isa, bases: &[G::Encoding], scalars: &[Scalar]) -> G::Projective {
+    dispatch::<G>(isa, bases, Positions::Leading, scalars)
+}
+
+/// Sum of `scalars[i] * bases[positions[i]]`, on all threads of the current rayon pool.
+///
+/// # Panics
+/// When lengths differ, a position is out of range, or on a CPU without `isa`.
+pub fn multiply_at<G: Group>(
+    isa: Isa,
+    bases: &[G::Encoding],
+    positions: &[u32],
+    scalars: &[Scalar],
+) -> G::Projective {
+    dispatch::<G>(isa, bases, Positions::At(positions), scalars)
+}
+
+/// Sum of the selected bases: base i if bit `i % 64` of word `i / 64` is set. On all threads of the current rayon pool.
+///
+/// # Panics
+/// When a bit without a base is set, or on a CPU without `isa`.
+pub fn sum<G: Group>(isa: Isa, bases: &[G::Encoding], selected: &[u64]) -> G::Projective {
+    isa.require();
+    sum::selected::<G::Portable>(bases, selected)
+}
+
+fn dispatch<G: Group>(
+    isa: Isa,
+    bases: &[G::Encoding],
+    at: Positions<'_>,
+    scalars: &[Scalar],
+) -> G::Projective {
+    isa.require();
+    buckets::multiply::<G::Portable>(bases, at, scalars)
+}

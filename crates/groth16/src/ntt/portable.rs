@@ -1,0 +1,83 @@
+//! Butterflies by blst's field arithmetic.
+
+use super::kernel::{Kernel, LANES, Levels, Shared, Tile};
+use super::tables::Direction;
+use blstrs::Scalar;
+use ff::Field;
+
+type Row = [Scalar; LANES];
+
+/// Eight scalars at a time, one after another.
+pub(super) struct Portable;
+
+impl Kernel for Portable {
+    type Twiddle = Scalar;
+    type Scratch = Vec<Row>;
+
+    unsafe fn transform(
+        rows: &mut Vec<Row>,
+        data: &Shared<'_>,
+        tile: &Tile,
+        passes: &[Levels<'_, Scalar>],
+    ) {
+        rows.clear();
+        rows.extend((0..1usize << tile.log_rows).map(|row| {
+            // SAFETY: the caller has the tile for itself.
+            std::array::from_fn(|lane| unsafe { *data.at(tile.index(row, lane)) })
+        }));
+        for levels in passes {
+            transform_rows(rows, levels);
+        }
+        for (row, elements) in rows.iter().enumerate() {
+            for (lane, element) in elements.iter().enumerate() {
+                // SAFETY: as above.
+                unsafe { *data.at(tile.index(row, lane)) = *element };
+            }
+        }
+    }
+}
+
+fn transform_rows(rows: &mut [Row], levels: &Levels<'_, Scalar>) {
+    let log_rows = rows.len().ilog2();
+    match levels.direction {
+        Direction::Inverse => {
+            let mut columns = levels.columns;
+            for log_half in (0..log_rows).rev() {
+                level(rows, levels, log_half, &columns, |u, v, w| {
+                    (u + v, (u - v) * w)
+                });
+                columns = columns.map(|c| c.map(|c| c.square()));
+            }
+        }
+        Direction::Forward => {
+            for log_half in 0..log_rows {
+                let squarings = log_rows - 1 - log_half;
+                let power = |c: Scalar| (0..squarings).fold(c, |c, _| c.square());
+                let columns = levels.columns.map(|c| c.map(power));
+                level(rows, levels, log_half, &columns, |u, v, w| {
+                    let v = v * w;
+                    (u + v, u - v)
+                });
+            }
+        }
+    }
+}
+
+fn level(
+    rows: &mut [Row],
+    levels: &Levels<'_, Scalar>,
+    log_half: u32,
+    columns: &Option<Row>,
+    butterfly: impl Fn(Scalar, Scalar, Scalar) -> (Scalar, Scalar),
+) {
+    let half = 1 << log_half;
+    for (row, twiddle) in levels.rows.level(log_half).iter().enumerate() {
+        let twiddles = columns.map_or([*twiddle; LANES], |c| c.map(|c| c * twiddle));
+        for upper in (row..rows.len()).step_by(2 * half) {
+            for (lane, twiddle) in twiddles.iter().enumerate() {
+                let (u, v) = (rows[upper][lane], rows[upper + half][lane]);
+                (rows[upper][lane], rows[upper + half][lane]) = butterfly(u, v, *twiddle);
+            }
+        }
+    }
+}
