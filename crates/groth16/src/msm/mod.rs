@@ -7,6 +7,7 @@ mod adder;
 mod buckets;
 mod coordinate;
 mod digits;
+pub mod fixed_base;
 mod group;
 mod kernel;
 mod portable;

@@ -196,3 +196,32 @@ fn sums_have_any_length() {
         }
     }
 }
+
+fn multiplies_one_base<G: Group>(counts: &[usize]) {
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    for &count in counts {
+        let base = G::Projective::random(&mut rng);
+        let scalars = scalars(count, &mut rng);
+        let expected: Vec<_> = scalars
+            .iter()
+            .map(|scalar| (base * scalar).to_affine())
+            .collect();
+        for isa in isas() {
+            let table = fixed_base::Table::<G>::new(isa, &base.to_affine(), count);
+            assert!(
+                table.multiply(&scalars) == expected,
+                "{isa}, {count} scalars"
+            );
+        }
+    }
+}
+
+#[test]
+fn g1_tables_multiply_like_blstrs() {
+    multiplies_one_base::<G1>(&[0, 1, 50, 5000]);
+}
+
+#[test]
+fn g2_tables_multiply_like_blstrs() {
+    multiplies_one_base::<G2>(&[1, 600]);
+}
