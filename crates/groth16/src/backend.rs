@@ -19,11 +19,8 @@ pub trait Backend: Send + Sync {
     fn name(&self) -> String;
 
     /// Makes a circuit and its parameters ready. Fails when the counts of the two do not agree.
-    fn load(
-        &self,
-        circuit: Arc<R1cs>,
-        params: Arc<ParameterFile>,
-    ) -> Result<Self::Key, ProveError>;
+    fn load(&self, circuit: Arc<R1cs>, params: Arc<ParameterFile>)
+    -> Result<Self::Key, ProveError>;
 
     /// Proves that `witness` satisfies the circuit. An unsatisfying witness gives a proof that does not verify: whoever
     /// hands out proofs verifies them first.

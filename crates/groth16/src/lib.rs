@@ -9,21 +9,27 @@
 //! Reference: Jens Groth, "On the Size of Pairing-based Non-interactive Arguments", Eurocrypt 2016, section 3.2.
 
 mod backend;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod field;
 pub mod msm;
+pub mod ntt;
 mod params;
 mod progress;
 mod proof;
+mod prove;
+pub mod quotient;
 pub mod setup;
 mod verify;
 mod vk;
 
 pub use backend::{Backend, ProveError};
 pub use params::{
-    G1_BYTES, G1Points, G2_BYTES, G2Points, ParameterFile, ParamsError, PointError, PublishedDigests,
-    Query, Trust,
+    G1_BYTES, G1Points, G2_BYTES, G2Points, ParameterFile, ParamsError, PointError,
+    PublishedDigests, Query, Trust,
 };
 pub use progress::{NoProgress, Progress};
 pub use proof::{Blinding, PROOF_BYTES, Proof, ProofError};
+pub use prove::{CpuBackend, CpuKey, QuerySums, assemble};
 pub use verify::{PreparedVerifyingKey, VerifyError, verify, verify_batch};
 pub use vk::VerifyingKey;

@@ -40,7 +40,9 @@ pub enum VerifyError {
         expected: usize,
     },
     /// A point is at infinity or outside the prime-order subgroup.
-    #[error("found point {point} of proof {proof} outside its group, expected a finite point of prime order")]
+    #[error(
+        "found point {point} of proof {proof} outside its group, expected a finite point of prime order"
+    )]
     Point {
         /// Which proof.
         proof: usize,
@@ -96,19 +98,34 @@ pub fn verify_batch<I: AsRef<[Scalar]>>(
         let (found, expected) = (proofs.len(), public_inputs.len());
         return Err(VerifyError::Proofs { found, expected });
     }
-    let statements = || public_inputs.iter().map(AsRef::as_ref).zip(proofs).enumerate();
+    let statements = || {
+        public_inputs
+            .iter()
+            .map(AsRef::as_ref)
+            .zip(proofs)
+            .enumerate()
+    };
     for (index, (inputs, proof)) in statements() {
         check_statement(vk, index, inputs, proof)?;
     }
     let weighted: Vec<_> = statements()
-        .map(|(index, (inputs, proof))| (if index == 0 { Scalar::ONE } else { weight() }, inputs, proof))
+        .map(|(index, (inputs, proof))| {
+            (
+                if index == 0 { Scalar::ONE } else { weight() },
+                inputs,
+                proof,
+            )
+        })
         .collect();
     if holds(vk, &weighted) {
         return Ok(());
     }
     // Some proof is wrong; look for it one by one.
-    let wrong = statements().find(|(_, (inputs, proof))| !holds(vk, &[(Scalar::ONE, inputs, proof)]));
-    Err(VerifyError::Rejected { proof: wrong.map_or(0, |(index, _)| index) })
+    let wrong =
+        statements().find(|(_, (inputs, proof))| !holds(vk, &[(Scalar::ONE, inputs, proof)]));
+    Err(VerifyError::Rejected {
+        proof: wrong.map_or(0, |(index, _)| index),
+    })
 }
 
 fn weight() -> Scalar {
@@ -125,10 +142,16 @@ fn check_statement(
 ) -> Result<(), VerifyError> {
     let (found, expected) = (inputs.len(), vk.num_public_inputs());
     if found != expected {
-        return Err(VerifyError::Inputs { proof, found, expected });
+        return Err(VerifyError::Inputs {
+            proof,
+            found,
+            expected,
+        });
     }
-    let outside_g1 = |p: &G1Affine| bool::from(p.is_identity() | !p.is_on_curve() | !p.is_torsion_free());
-    let outside_g2 = |p: &G2Affine| bool::from(p.is_identity() | !p.is_on_curve() | !p.is_torsion_free());
+    let outside_g1 =
+        |p: &G1Affine| bool::from(p.is_identity() | !p.is_on_curve() | !p.is_torsion_free());
+    let outside_g2 =
+        |p: &G2Affine| bool::from(p.is_identity() | !p.is_on_curve() | !p.is_torsion_free());
     let wrong = [
         ('A', outside_g1(&points.a)),
         ('B', outside_g2(&points.b)),
@@ -159,7 +182,10 @@ fn holds(vk: &PreparedVerifyingKey, proofs: &[(Scalar, &[Scalar], &Proof)]) -> b
             proofs.par_iter().map(pair).collect()
         },
     );
-    let c: G1Projective = proofs.iter().map(|(weight, _, proof)| proof.c * weight).sum();
+    let c: G1Projective = proofs
+        .iter()
+        .map(|(weight, _, proof)| proof.c * weight)
+        .sum();
     let (inputs, c) = (inputs.to_affine(), c.to_affine());
     let mut terms: Vec<(&G1Affine, &G2Prepared)> = pairs.iter().map(|(a, b)| (a, b)).collect();
     terms.extend([(&inputs, &vk.neg_gamma), (&c, &vk.neg_delta)]);

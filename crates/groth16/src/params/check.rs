@@ -65,14 +65,25 @@ impl ParameterFile {
         let a = circuit.num_inputs() + densities.a_aux.count_ones();
         let b = densities.b_inputs.count_ones() + densities.b_aux.count_ones();
         let counts = [
-            ("input points in the verifying key", self.vk().ic.len(), circuit.num_inputs()),
-            ("points in query H", self.h().len(), (1 << circuit.log_domain()) - 1),
+            (
+                "input points in the verifying key",
+                self.vk().ic.len(),
+                circuit.num_inputs(),
+            ),
+            (
+                "points in query H",
+                self.h().len(),
+                (1 << circuit.log_domain()) - 1,
+            ),
             ("points in query L", self.l().len(), circuit.num_aux()),
             ("points in query A", self.a().len(), a),
             ("points in query B in G1", self.b_g1().len(), b),
             ("points in query B in G2", self.b_g2().len(), b),
         ];
-        match counts.into_iter().find(|(_, found, expected)| found != expected) {
+        match counts
+            .into_iter()
+            .find(|(_, found, expected)| found != expected)
+        {
             None => Ok(()),
             Some((what, found, expected)) => Err(ParamsError::Circuit {
                 path: self.path().into(),

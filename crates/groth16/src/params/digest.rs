@@ -50,6 +50,10 @@ impl ParameterFile {
         if found == expected {
             return Ok(());
         }
-        Err(ParamsError::Digest { path: self.path().into(), found, expected: expected.into() })
+        Err(ParamsError::Digest {
+            path: self.path().into(),
+            found,
+            expected: expected.into(),
+        })
     }
 }

@@ -41,7 +41,10 @@ impl ParameterFile {
     ) -> Result<(Self, Trust), ParamsError> {
         let file = Self::open(params)?;
         let marker = InsecureMarker::beside(params);
-        let marker = marker.map_err(|source| ParamsError::Io { path: marker_path(params), source })?;
+        let marker = marker.map_err(|source| ParamsError::Io {
+            path: marker_path(params),
+            source,
+        })?;
         let trust = match (marker, published) {
             (Some(marker), _) => {
                 tracing::warn!(file = %params.display(), "parameters of a developer setup: proofs made with them prove nothing");
@@ -83,5 +86,9 @@ fn check_file_digest(path: &Path, expected: &str) -> Result<(), ParamsError> {
     if found == expected {
         return Ok(());
     }
-    Err(ParamsError::Digest { path: path.into(), found, expected: expected.into() })
+    Err(ParamsError::Digest {
+        path: path.into(),
+        found,
+        expected: expected.into(),
+    })
 }

@@ -40,13 +40,20 @@ pub fn assemble(
     let b_g1 = sums.b_g1 + vk.beta_g1 + vk.delta_g1 * s;
     let b = sums.b_g2 + vk.beta_g2 + vk.delta_g2 * s;
     let c = sums.l + sums.h + a * s + b_g1 * r - vk.delta_g1 * (*r * s);
-    let proof = Proof { a: a.to_affine(), b: b.to_affine(), c: c.to_affine() };
+    let proof = Proof {
+        a: a.to_affine(),
+        b: b.to_affine(),
+        c: c.to_affine(),
+    };
     let infinite = [
         ('A', proof.a.is_identity()),
         ('B', proof.b.is_identity()),
         ('C', proof.c.is_identity()),
     ];
-    match infinite.into_iter().find(|(_, infinite)| bool::from(*infinite)) {
+    match infinite
+        .into_iter()
+        .find(|(_, infinite)| bool::from(*infinite))
+    {
         Some((point, _)) => Err(ProveError::Degenerate { point }),
         None => Ok(proof),
     }

@@ -68,15 +68,13 @@ impl Backend for CpuBackend {
         format!("cpu-{}", self.isa)
     }
 
-    fn load(
-        &self,
-        circuit: Arc<R1cs>,
-        params: Arc<ParameterFile>,
-    ) -> Result<CpuKey, ProveError> {
+    fn load(&self, circuit: Arc<R1cs>, params: Arc<ParameterFile>) -> Result<CpuKey, ProveError> {
         params.check_circuit(&circuit)?;
         let log_domain = circuit.log_domain();
-        let domain = Domain::new(self.isa, log_domain)
-            .map_err(|_| ProveError::Domain { found: log_domain, expected: MAX_LOG_DOMAIN })?;
+        let domain = Domain::new(self.isa, log_domain).map_err(|_| ProveError::Domain {
+            found: log_domain,
+            expected: MAX_LOG_DOMAIN,
+        })?;
         Ok(CpuKey {
             domain,
             l: QueryPlan::l(&circuit),
@@ -114,11 +112,29 @@ impl CpuBackend {
         // The quotient has degree n − 2: its last coefficient is zero and has no base.
         let h = &a[..a.len() - 1];
         let h = stage("h", || msm::multiply::<G1>(isa, params.h().encodings(), h));
-        let l = stage("l", || key.l.multiply::<G1>(isa, params.l().encodings(), witness, b));
-        let a = stage("a", || key.a.multiply::<G1>(isa, params.a().encodings(), witness, b));
-        let b_g1 = stage("b_g1", || key.b.multiply::<G1>(isa, params.b_g1().encodings(), witness, b));
-        let b_g2 = stage("b_g2", || key.b.multiply::<G2>(isa, params.b_g2().encodings(), witness, b));
-        QuerySums { h, l, a, b_g1, b_g2 }
+        let l = stage("l", || {
+            key.l
+                .multiply::<G1>(isa, params.l().encodings(), witness, b)
+        });
+        let a = stage("a", || {
+            key.a
+                .multiply::<G1>(isa, params.a().encodings(), witness, b)
+        });
+        let b_g1 = stage("b_g1", || {
+            key.b
+                .multiply::<G1>(isa, params.b_g1().encodings(), witness, b)
+        });
+        let b_g2 = stage("b_g2", || {
+            key.b
+                .multiply::<G2>(isa, params.b_g2().encodings(), witness, b)
+        });
+        QuerySums {
+            h,
+            l,
+            a,
+            b_g1,
+            b_g2,
+        }
     }
 }
 
@@ -178,5 +194,8 @@ fn check_layout(circuit: &R1cs, witness: &Witness) -> Result<(), ProveError> {
         let (inputs, aux, wide) = (layout.num_inputs(), layout.num_aux(), layout.num_wide());
         format!("{inputs} inputs and {aux} auxiliary variables, {wide} of them wide")
     };
-    Err(ProveError::Witness { found: shape(found), expected: shape(expected) })
+    Err(ProveError::Witness {
+        found: shape(found),
+        expected: shape(expected),
+    })
 }

@@ -54,14 +54,26 @@ impl QueryPlan {
     pub(super) fn b(circuit: &R1cs) -> Self {
         let densities = circuit.densities();
         let inputs = Selection::Some(densities.b_inputs.clone());
-        Self::new(circuit.layout(), inputs, Selection::Some(densities.b_aux.clone()))
+        Self::new(
+            circuit.layout(),
+            inputs,
+            Selection::Some(densities.b_aux.clone()),
+        )
     }
 
     fn new(layout: &WitnessLayout, inputs: Selection, aux: Selection) -> Self {
         let num_inputs = inputs.count(layout.num_inputs());
         let len = num_inputs + aux.count(layout.num_aux());
-        let wide = layout.mask_words().map(|mask| Wide::new(mask, &aux, num_inputs));
-        Self { inputs, aux, num_inputs, len, wide }
+        let wide = layout
+            .mask_words()
+            .map(|mask| Wide::new(mask, &aux, num_inputs));
+        Self {
+            inputs,
+            aux,
+            num_inputs,
+            len,
+            wide,
+        }
     }
 
     /// The witness times the query. `buffer` is overwritten.
@@ -88,11 +100,7 @@ impl QueryPlan {
     }
 
     /// The scalars of all bases in order.
-    fn dense_scalars<'a>(
-        &self,
-        witness: &'a Witness,
-        buffer: &'a mut Vec<Scalar>,
-    ) -> &'a [Scalar] {
+    fn dense_scalars<'a>(&self, witness: &'a Witness, buffer: &'a mut Vec<Scalar>) -> &'a [Scalar] {
         if let (Selection::None, Selection::All) = (&self.inputs, &self.aux) {
             return witness.wide();
         }

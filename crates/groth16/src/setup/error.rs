@@ -9,13 +9,17 @@ use crate::params::ParamsError;
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// An auxiliary variable occurs in no constraint, so anyone could give it any value.
-    #[error("auxiliary variable {variable} occurs in no constraint, expected every variable to be constrained")]
+    #[error(
+        "auxiliary variable {variable} occurs in no constraint, expected every variable to be constrained"
+    )]
     Unconstrained {
         /// Its index.
         variable: usize,
     },
     /// The toxic waste is degenerate: astronomically unlikely unless given by hand.
-    #[error("found toxic waste {name} that is zero or a root of unity of the domain, expected neither")]
+    #[error(
+        "found toxic waste {name} that is zero or a root of unity of the domain, expected neither"
+    )]
     Toxic {
         /// Which element.
         name: &'static str,

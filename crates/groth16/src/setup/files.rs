@@ -50,16 +50,23 @@ pub fn write_files(
     }
     let mut params_file = Temporary::create(params)?;
     let key = match seed {
-        Some(seed) => {
-            generate(circuit, ChaCha20Rng::seed_from_u64(seed), &mut params_file, progress)?
-        }
+        Some(seed) => generate(
+            circuit,
+            ChaCha20Rng::seed_from_u64(seed),
+            &mut params_file,
+            progress,
+        )?,
         None => generate(circuit, OsRng, &mut params_file, progress)?,
     };
     let mut vk_file = Temporary::create(vk)?;
     vk_file.write_all(&key.to_bytes())?;
 
-    let marker =
-        InsecureMarker::new(circuit, params_file.digest.hex(), vk_file.digest.hex(), seed);
+    let marker = InsecureMarker::new(
+        circuit,
+        params_file.digest.hex(),
+        vk_file.digest.hex(),
+        seed,
+    );
     let marker_file = marker_path(params);
     let mut json = Temporary::create(&marker_file)?;
     json.write_all(&serde_json::to_vec_pretty(&marker).map_err(io::Error::from)?)?;
@@ -68,11 +75,18 @@ pub fn write_files(
     vk_file.persist()?;
     let params_bytes = params_file.bytes;
     params_file.persist()?;
-    Ok(SetupReport { marker, params_bytes, reused: false })
+    Ok(SetupReport {
+        marker,
+        params_bytes,
+        reused: false,
+    })
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> SetupError {
-    move |source| SetupError::Io { path: path.into(), source }
+    move |source| SetupError::Io {
+        path: path.into(),
+        source,
+    }
 }
 
 fn lock(params: &Path, progress: &dyn Progress) -> Result<File, SetupError> {
@@ -99,7 +113,10 @@ fn earlier(
     let Some(marker) = InsecureMarker::beside(params).map_err(at(&marker_file))? else {
         let foreign = [params, vk].into_iter().find(|path| path.exists());
         return match foreign {
-            Some(path) => Err(SetupError::NotOurs { path: path.into(), marker: marker_file }),
+            Some(path) => Err(SetupError::NotOurs {
+                path: path.into(),
+                marker: marker_file,
+            }),
             None => Ok(None),
         };
     };
@@ -107,11 +124,19 @@ fn earlier(
     if !wanted {
         return Ok(None);
     }
-    let Ok(file) = ParameterFile::open(params) else { return Ok(None) };
-    let intact = file.check_digest(&marker.params_digest, &NoProgress).is_ok()
+    let Ok(file) = ParameterFile::open(params) else {
+        return Ok(None);
+    };
+    let intact = file
+        .check_digest(&marker.params_digest, &NoProgress)
+        .is_ok()
         && VerifyingKey::read_from(vk).is_ok_and(|key| key == *file.vk());
     let params_bytes = file.bytes().len() as u64;
-    Ok(intact.then_some(SetupReport { marker, params_bytes, reused: true }))
+    Ok(intact.then_some(SetupReport {
+        marker,
+        params_bytes,
+        reused: true,
+    }))
 }
 
 /// A file under a temporary name, with the digest of what was written.
@@ -124,19 +149,30 @@ struct Temporary {
 
 impl Temporary {
     fn create(path: &Path) -> Result<Self, SetupError> {
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
         let file = tempfile::Builder::new()
             .prefix(".setup-")
             .permissions(Permissions::from_mode(0o644))
             .tempfile_in(directory.unwrap_or(Path::new(".")))
             .map_err(at(path))?;
         let file = BufWriter::with_capacity(1 << 20, file);
-        Ok(Self { path: path.into(), file, digest: ShortDigest::new(), bytes: 0 })
+        Ok(Self {
+            path: path.into(),
+            file,
+            digest: ShortDigest::new(),
+            bytes: 0,
+        })
     }
 
     fn persist(self) -> Result<(), SetupError> {
-        let file = self.file.into_inner().map_err(|error| at(&self.path)(error.into_error()))?;
-        file.persist(&self.path).map_err(|error| at(&self.path)(error.error))?;
+        let file = self
+            .file
+            .into_inner()
+            .map_err(|error| at(&self.path)(error.into_error()))?;
+        file.persist(&self.path)
+            .map_err(|error| at(&self.path)(error.error))?;
         Ok(())
     }
 }

@@ -27,22 +27,28 @@ impl<C: PrimeCurve<Scalar = Scalar>> FixedBase<C> {
             bases[w] = (0..window).fold(bases[w - 1], |point, _| point.double());
         }
         let mut multiples = vec![C::Affine::identity(); bases.len() * half];
-        multiples.par_chunks_mut(half).zip(bases).for_each(|(out, base)| {
-            let mut multiple = C::identity();
-            let points: Vec<C> = std::iter::repeat_with(|| {
-                multiple += base;
-                multiple
-            })
-            .take(half)
-            .collect();
-            C::batch_normalize(&points, out);
-        });
+        multiples
+            .par_chunks_mut(half)
+            .zip(bases)
+            .for_each(|(out, base)| {
+                let mut multiple = C::identity();
+                let points: Vec<C> = std::iter::repeat_with(|| {
+                    multiple += base;
+                    multiple
+                })
+                .take(half)
+                .collect();
+                C::batch_normalize(&points, out);
+            });
         Self { window, multiples }
     }
 
     /// `scalar·base` for each scalar.
     pub(super) fn multiply(&self, scalars: &[Scalar]) -> Vec<C::Affine> {
-        let points: Vec<C> = scalars.iter().map(|scalar| self.multiply_one(scalar)).collect();
+        let points: Vec<C> = scalars
+            .iter()
+            .map(|scalar| self.multiply_one(scalar))
+            .collect();
         let mut affine = vec![C::Affine::identity(); points.len()];
         C::batch_normalize(&points, &mut affine);
         affine
@@ -72,7 +78,9 @@ impl<C: PrimeCurve<Scalar = Scalar>> FixedBase<C> {
 /// The window with the fewest additions, tables included.
 fn best_window(count: usize) -> usize {
     let cost = |window: &usize| BITS.div_ceil(*window) * (count + (1 << (window - 1)));
-    (2..=MAX_WINDOW).min_by_key(cost).expect("the range is not empty")
+    (2..=MAX_WINDOW)
+        .min_by_key(cost)
+        .expect("the range is not empty")
 }
 
 /// `count` bits of a little-endian number from bit `start`; zero beyond its end.
@@ -96,11 +104,21 @@ mod tests {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(count as u64);
         let base = C::random(&mut rng);
         let table = FixedBase::<C>::new(base, count);
-        let mut scalars = vec![Scalar::ZERO, Scalar::ONE, -Scalar::ONE, Scalar::from(0x8000)];
+        let mut scalars = vec![
+            Scalar::ZERO,
+            Scalar::ONE,
+            -Scalar::ONE,
+            Scalar::from(0x8000),
+        ];
         scalars.extend([Scalar::from(0x1_8000), Scalar::from(u64::MAX)]);
         scalars.extend((0..40).map(|_| Scalar::random(&mut rng)));
         let expected: Vec<_> = scalars.iter().map(|s| (base * s).to_affine()).collect();
-        assert_eq!(table.multiply(&scalars), expected, "window {}", table.window);
+        assert_eq!(
+            table.multiply(&scalars),
+            expected,
+            "window {}",
+            table.window
+        );
     }
 
     #[test]

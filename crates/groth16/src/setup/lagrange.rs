@@ -7,8 +7,11 @@ use rayon::prelude::*;
 const CHUNK: usize = 1 << 12;
 
 /// A generator of the subgroup of order `2^log_size`.
-pub(crate) fn root_of_unity(log_size: u32) -> Scalar {
-    assert!(log_size <= Scalar::S, "the field has no subgroup of order 2^{log_size}");
+fn root_of_unity(log_size: u32) -> Scalar {
+    assert!(
+        log_size <= Scalar::S,
+        "the field has no subgroup of order 2^{log_size}"
+    );
     (log_size..Scalar::S).fold(Scalar::ROOT_OF_UNITY, |root, _| root.square())
 }
 
@@ -18,21 +21,26 @@ pub(super) fn lagrange_at(tau: Scalar, log_domain: u32, count: usize) -> Vec<Sca
     let n = 1u64 << log_domain;
     let omega = root_of_unity(log_domain);
     let scale = (tau.pow_vartime([n]) - Scalar::ONE)
-        * Scalar::from(n).invert().expect("a power of two is not zero in a field of odd order");
+        * Scalar::from(n)
+            .invert()
+            .expect("a power of two is not zero in a field of odd order");
     let mut coefficients = vec![Scalar::ZERO; count];
-    coefficients.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
-        let mut power = omega.pow_vartime([(chunk * CHUNK) as u64]);
-        let mut numerators = Vec::with_capacity(out.len());
-        for value in out.iter_mut() {
-            numerators.push(scale * power);
-            *value = tau - power;
-            power *= omega;
-        }
-        batch_invert(out);
-        for (value, numerator) in out.iter_mut().zip(&numerators) {
-            *value *= numerator;
-        }
-    });
+    coefficients
+        .par_chunks_mut(CHUNK)
+        .enumerate()
+        .for_each(|(chunk, out)| {
+            let mut power = omega.pow_vartime([(chunk * CHUNK) as u64]);
+            let mut numerators = Vec::with_capacity(out.len());
+            for value in out.iter_mut() {
+                numerators.push(scale * power);
+                *value = tau - power;
+                power *= omega;
+            }
+            batch_invert(out);
+            for (value, numerator) in out.iter_mut().zip(&numerators) {
+                *value *= numerator;
+            }
+        });
     coefficients
 }
 

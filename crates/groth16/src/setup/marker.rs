@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// Appended to the parameter file's name.
 pub const MARKER_SUFFIX: &str = ".insecure.json";
 
-const WARNING: &str = "developer setup: whoever ran it can forge proofs; never use it in production";
+const WARNING: &str =
+    "developer setup: whoever ran it can forge proofs; never use it in production";
 
 /// Says that a parameter file came from a developer setup, and which file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,5 +67,9 @@ pub fn marker_path(params: &Path) -> PathBuf {
 
 /// The circuit's digest as it appears in markers and errors.
 pub(crate) fn circuit_name(circuit: &R1cs) -> String {
-    circuit.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+    circuit
+        .digest()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

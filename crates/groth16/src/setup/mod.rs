@@ -22,7 +22,6 @@ use rand::RngCore;
 
 pub use error::SetupError;
 pub use files::{SetupReport, write_files};
-pub(crate) use lagrange::root_of_unity;
 pub(crate) use marker::circuit_name;
 pub use marker::{InsecureMarker, MARKER_SUFFIX, marker_path};
 pub use toxic::ToxicWaste;
@@ -80,7 +79,13 @@ pub fn generate_with(
     ] {
         stream_nonzero(&mut stream, &g1, name, parts, progress)?;
     }
-    stream_nonzero(&mut stream, &g2, "query B in G2", [&qap.b_inputs, &qap.b_aux], progress)?;
+    stream_nonzero(
+        &mut stream,
+        &g2,
+        "query B in G2",
+        [&qap.b_inputs, &qap.b_aux],
+        progress,
+    )?;
     stream.finish()?;
     Ok(vk)
 }
@@ -121,4 +126,3 @@ fn stream_nonzero<C: stream::Encode>(
         out.extend(scalars[range].iter().copied());
     })
 }
-

@@ -41,7 +41,14 @@ impl Qap {
         combine(&mut l, &a_aux, &b_aux, toxic, invert(toxic.delta));
         match l.iter().position(|value| value.is_zero().into()) {
             Some(variable) => Err(SetupError::Unconstrained { variable }),
-            None => Ok(Self { a_inputs, a_aux, b_inputs, b_aux, ic, l }),
+            None => Ok(Self {
+                a_inputs,
+                a_aux,
+                b_inputs,
+                b_aux,
+                ic,
+                l,
+            }),
         }
     }
 

@@ -82,13 +82,44 @@ fn encode_block<C: Encode>(
     out: &mut Vec<u8>,
 ) {
     out.resize(range.len() * C::BYTES, 0);
-    out.par_chunks_mut(CHUNK * C::BYTES).enumerate().for_each(|(chunk, out)| {
-        let start = range.start + chunk * CHUNK;
-        let mut scalars = Vec::with_capacity(CHUNK);
-        fill(start..start + out.len() / C::BYTES, &mut scalars);
-        let points = base.multiply(&scalars);
-        for (point, out) in points.iter().zip(out.chunks_exact_mut(C::BYTES)) {
-            out.copy_from_slice(point.to_uncompressed().as_ref());
+    out.par_chunks_mut(CHUNK * C::BYTES)
+        .enumerate()
+        .for_each(|(chunk, out)| {
+            let start = range.start + chunk * CHUNK;
+            let mut scalars = Vec::with_capacity(CHUNK);
+            fill(start..start + out.len() / C::BYTES, &mut scalars);
+            let points = base.multiply(&scalars);
+            for (point, out) in points.iter().zip(out.chunks_exact_mut(C::BYTES)) {
+                out.copy_from_slice(point.to_uncompressed().as_ref());
+            }
+        });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::NoProgress;
+    use group::Group;
+
+    /// Blocks and chunks come out in order, whole and broken ones.
+    #[test]
+    fn a_query_of_several_blocks_is_in_order() {
+        let base = FixedBase::new(G1Projective::generator(), 1 << 12);
+        let len = 2 * BLOCK + CHUNK + 5;
+        let scalar = |i: usize| Scalar::from(1 + (i % 1000) as u64);
+        let mut bytes = Vec::new();
+        let mut stream = Stream::new(&mut bytes);
+        stream
+            .query(&base, len, &NoProgress, &|range, out| {
+                out.extend(range.map(scalar))
+            })
+            .expect("a vector");
+        let expected = base.multiply(&(0..1000).map(scalar).collect::<Vec<_>>());
+        let (count, points) = bytes.split_at(4);
+        assert_eq!(count, (len as u32).to_be_bytes());
+        assert_eq!(points.len(), len * G1_BYTES);
+        for (i, point) in points.chunks_exact(G1_BYTES).enumerate() {
+            assert_eq!(point, expected[i % 1000].to_uncompressed());
         }
-    });
+    }
 }

@@ -53,7 +53,10 @@ impl ToxicWaste {
             ("delta", self.delta),
             ("tau", self.tau * self.vanishing(1 << log_domain)),
         ];
-        match elements.into_iter().find(|(_, value)| value.is_zero().into()) {
+        match elements
+            .into_iter()
+            .find(|(_, value)| value.is_zero().into())
+        {
             Some((name, _)) => Err(SetupError::Toxic { name }),
             None => Ok(()),
         }
