@@ -60,7 +60,7 @@ struct Outcome {
 pub(crate) async fn run(addr: &str, args: &Args, output: Output) -> Result<(), Error> {
     let client = connect(addr).await?;
     // The requests are equal but for their ids, which are left empty: each is a job of its own.
-    let request = args.request.read()?;
+    let request = args.request.read_for_wire()?;
     if output.is_text() {
         println!("=== Batch ===");
         println!("type:        {}", args.request.kind.name());

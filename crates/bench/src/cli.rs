@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::output::Output;
-use crate::{batch, cancel, single, srs};
+use crate::{batch, cancel, compare, compile, demo, gen_vanilla, setup, single, srs, verify};
 
 /// Client, benchmarks, vanilla-proof makers and developer setup for the cuzk proving service.
 #[derive(Parser, Debug)]
@@ -52,4 +52,19 @@ pub(crate) enum Command {
     Cancel(cancel::Args),
     /// Print the daemon's metrics in the Prometheus text format.
     Metrics,
+    /// Make developer parameters for a circuit. They are insecure: whoever makes them can forge proofs.
+    Setup(setup::Args),
+    /// Make vanilla proofs.
+    GenVanilla(gen_vanilla::Args),
+    /// Ask filecoin-proofs whether it accepts a proof; the key lies in $FIL_PROOFS_PARAMETER_CACHE.
+    Verify(verify::Args),
+    /// Compile a circuit's R1CS and report time, memory and sizes.
+    Compile(compile::Args),
+    /// Measure against bellperson, in one run.
+    Compare(compare::Args),
+    /// Seal a 2 KiB sector, have a daemon prove it, and let filecoin-proofs verify the proof.
+    Demo(demo::Args),
+    /// Be a daemon, until standard input ends.
+    #[command(hide = true)]
+    Daemon(cuzk_daemon::Args),
 }

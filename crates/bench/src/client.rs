@@ -9,7 +9,8 @@ use tonic::transport::{Channel, Endpoint};
 
 use crate::error::Error;
 
-pub(crate) type Client = ProvingEngineClient<Channel>;
+/// The generated client.
+pub type Client = ProvingEngineClient<Channel>;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -23,7 +24,7 @@ pub(crate) fn block_on<T>(command: impl Future<Output = Result<T, Error>>) -> Re
 }
 
 /// Connects to `addr`: `http://host:port` or `unix:///path`.
-pub(crate) async fn connect(addr: &str) -> Result<Client, Error> {
+pub async fn connect(addr: &str) -> Result<Client, Error> {
     let channel = channel(addr).await?;
     Ok(ProvingEngineClient::new(channel)
         .max_decoding_message_size(MAX_MESSAGE_BYTES)

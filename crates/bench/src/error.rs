@@ -6,32 +6,50 @@ use std::process::ExitCode;
 /// Exit code of a usage error or of input that is refused; clap uses the same number.
 const BAD_INPUT: u8 = 2;
 
+/// Why a command fails.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+#[non_exhaustive]
+pub enum Error {
     /// An option or a file has content that cannot be used.
     #[error("{field}: found {found}, expected {expected}")]
     Input {
+        /// The option, the file, or the path within it.
         field: String,
+        /// What was there.
         found: String,
+        /// What should have been there.
         expected: String,
     },
+    /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
+        /// The file.
         path: PathBuf,
+        /// What the system said.
         source: std::io::Error,
     },
+    /// There is no daemon at an address.
     #[error("no daemon answers at {addr}: {cause}")]
-    Connect { addr: String, cause: String },
+    Connect {
+        /// The address.
+        addr: String,
+        /// What the system said.
+        cause: String,
+    },
     /// The daemon refused the content of a request.
     #[error("refused: {0}")]
     Refused(String),
+    /// The daemon answered a call with another error.
     #[error("{rpc}: {code:?}: {message}")]
     Rpc {
+        /// The call.
         rpc: &'static str,
+        /// The kind of error.
         code: tonic::Code,
+        /// What the daemon said.
         message: String,
     },
-    /// The command was carried out and its answer is no success.
+    /// The command was carried out, and its end is no success.
     #[error("{0}")]
     Failed(String),
 }
@@ -71,6 +89,16 @@ impl Error {
         match self {
             Self::Input { .. } | Self::Refused(_) => ExitCode::from(BAD_INPUT),
             _ => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl From<cuzk_filecoin::RequestError> for Error {
+    fn from(error: cuzk_filecoin::RequestError) -> Self {
+        Self::Input {
+            field: error.field,
+            found: error.found,
+            expected: error.expected,
         }
     }
 }

@@ -5,44 +5,12 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use clap::ValueEnum;
+use cuzk_filecoin::{ProofKind, ProofRequest, SectorSize};
 use cuzk_proto::v1;
 use serde::Deserialize;
 
 use crate::error::Error;
 use crate::files;
-
-/// What is proved, as `--type` names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
-    /// Proof of replication (C2).
-    Porep,
-    /// Empty sector update.
-    Snap,
-    /// One partition of a WindowPoSt.
-    Wpost,
-    /// WinningPoSt.
-    Winning,
-}
-
-impl Kind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Porep => "porep",
-            Self::Snap => "snap",
-            Self::Wpost => "wpost",
-            Self::Winning => "winning",
-        }
-    }
-
-    fn wire(self) -> v1::ProofKind {
-        match self {
-            Self::Porep => v1::ProofKind::PorepSealCommit,
-            Self::Snap => v1::ProofKind::SnapDealsUpdate,
-            Self::Wpost => v1::ProofKind::WindowPostPartition,
-            Self::Winning => v1::ProofKind::WinningPost,
-        }
-    }
-}
 
 /// Order among the daemon's waiting jobs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -64,13 +32,24 @@ impl Priority {
     }
 }
 
-/// The vanilla proof and the statement it belongs to.
+/// What is proved, of what, and how urgently.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct RequestArgs {
-    /// What is proved.
-    #[arg(long = "type", value_enum, value_name = "KIND")]
-    pub(crate) kind: Kind,
+    /// What is proved: porep, snap, wpost or winning.
+    #[arg(long = "type", value_name = "KIND")]
+    pub(crate) kind: ProofKind,
 
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Order among waiting jobs; left out, the kind's default.
+    #[arg(long, value_enum)]
+    priority: Option<Priority>,
+}
+
+/// The vanilla proof and the statement it belongs to.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct InputArgs {
     /// PoRep: the C1 output, as JSON.
     #[arg(long, value_name = "FILE")]
     c1: Option<PathBuf>,
@@ -79,9 +58,9 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "FILE")]
     vanilla: Option<PathBuf>,
 
-    /// Bytes of the sector; 0 takes it from the payload where that names one.
-    #[arg(long, default_value_t = 0)]
-    sector_size: u64,
+    /// Size of the sectors, such as 32GiB; left out, the payload or the registered proof tells.
+    #[arg(long)]
+    sector_size: Option<SectorSize>,
 
     /// Number of the registered proof type, as go-state-types gives it.
     #[arg(long, default_value_t = 0)]
@@ -114,10 +93,6 @@ pub(crate) struct RequestArgs {
     /// Snap: CommD after the update.
     #[arg(long, value_name = "HEX")]
     comm_d_new: Option<String>,
-
-    /// Order among waiting jobs; left out, the kind's default.
-    #[arg(long, value_enum)]
-    priority: Option<Priority>,
 }
 
 /// The fields of a C1 envelope that a request repeats. A bare C1 has neither.
@@ -129,16 +104,34 @@ struct Envelope {
 }
 
 impl RequestArgs {
-    /// Reads the files and assembles the request, with an empty request id.
-    pub(crate) fn read(&self) -> Result<v1::SubmitProofRequest, Error> {
-        let mut request = v1::SubmitProofRequest {
-            proof_kind: self.kind.wire().into(),
-            sector_size: self.sector_size,
+    /// Reads the files and assembles the request.
+    pub(crate) fn read(&self) -> Result<ProofRequest, Error> {
+        self.input.read(self.kind)
+    }
+
+    /// The same for the wire, with an empty request id.
+    pub(crate) fn read_for_wire(&self) -> Result<v1::SubmitProofRequest, Error> {
+        let priority = self
+            .priority
+            .map_or(v1::Priority::Unspecified, Priority::wire);
+        Ok(v1::SubmitProofRequest {
+            priority: priority.into(),
+            ..to_wire(self.read()?)
+        })
+    }
+}
+
+impl InputArgs {
+    /// Whether a file with a vanilla proof was named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.c1.is_some() || self.vanilla.is_some()
+    }
+
+    /// Reads the files and assembles a request of this kind.
+    pub(crate) fn read(&self, kind: ProofKind) -> Result<ProofRequest, Error> {
+        let mut request = ProofRequest {
+            sector_size: self.sector_size.map_or(0, SectorSize::bytes),
             registered_proof: self.registered_proof,
-            priority: self
-                .priority
-                .map_or(v1::Priority::Unspecified, Priority::wire)
-                .into(),
             sector_number: self.sector_num.unwrap_or(0),
             miner_id: self.miner_id,
             randomness: commitment("--randomness", self.randomness.as_deref())?,
@@ -146,16 +139,16 @@ impl RequestArgs {
             comm_r_old: commitment("--comm-r-old", self.comm_r_old.as_deref())?,
             comm_r_new: commitment("--comm-r-new", self.comm_r_new.as_deref())?,
             comm_d_new: commitment("--comm-d-new", self.comm_d_new.as_deref())?,
-            ..v1::SubmitProofRequest::default()
+            ..ProofRequest::new(kind)
         };
-        match self.kind {
-            Kind::Porep => self.read_c1(&mut request)?,
-            Kind::Snap | Kind::Wpost | Kind::Winning => self.read_vanilla(&mut request)?,
+        match kind {
+            ProofKind::PoRep => self.read_c1(&mut request)?,
+            _ => self.read_vanilla(&mut request)?,
         }
         Ok(request)
     }
 
-    fn read_c1(&self, request: &mut v1::SubmitProofRequest) -> Result<(), Error> {
+    fn read_c1(&self, request: &mut ProofRequest) -> Result<(), Error> {
         if let Some(path) = &self.vanilla {
             return Err(Error::input(
                 "--vanilla",
@@ -181,15 +174,15 @@ impl RequestArgs {
         if self.sector_num.is_none() {
             request.sector_number = envelope.sector_num.unwrap_or(0);
         }
-        if self.sector_size == 0 {
+        if self.sector_size.is_none() {
             request.sector_size = envelope.sector_size.unwrap_or(0);
         }
-        request.vanilla_proof = bytes;
+        request.vanilla_proofs = vec![bytes];
         Ok(())
     }
 
-    fn read_vanilla(&self, request: &mut v1::SubmitProofRequest) -> Result<(), Error> {
-        let kind = self.kind.name();
+    fn read_vanilla(&self, request: &mut ProofRequest) -> Result<(), Error> {
+        let kind = request.kind;
         if let Some(path) = &self.c1 {
             return Err(Error::input(
                 "--c1",
@@ -219,6 +212,35 @@ impl RequestArgs {
             })
             .collect::<Result<_, _>>()?;
         Ok(())
+    }
+}
+
+/// A request as the wire carries it, with an empty id and the kind's default priority.
+pub(crate) fn to_wire(request: ProofRequest) -> v1::SubmitProofRequest {
+    let mut vanilla_proofs = request.vanilla_proofs;
+    let (kind, vanilla_proof) = match request.kind {
+        ProofKind::PoRep => (
+            v1::ProofKind::PorepSealCommit,
+            vanilla_proofs.pop().unwrap_or_default(),
+        ),
+        ProofKind::SnapDeals => (v1::ProofKind::SnapDealsUpdate, Vec::new()),
+        ProofKind::WindowPoSt => (v1::ProofKind::WindowPostPartition, Vec::new()),
+        ProofKind::WinningPoSt => (v1::ProofKind::WinningPost, Vec::new()),
+    };
+    v1::SubmitProofRequest {
+        proof_kind: kind.into(),
+        sector_size: request.sector_size,
+        registered_proof: request.registered_proof,
+        vanilla_proof,
+        vanilla_proofs,
+        sector_number: request.sector_number,
+        miner_id: request.miner_id,
+        randomness: request.randomness,
+        partition_index: request.partition_index,
+        comm_r_old: request.comm_r_old,
+        comm_r_new: request.comm_r_new,
+        comm_d_new: request.comm_d_new,
+        ..v1::SubmitProofRequest::default()
     }
 }
 

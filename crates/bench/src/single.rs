@@ -50,7 +50,7 @@ pub(crate) struct ProofResult {
 }
 
 pub(crate) async fn run(addr: &str, args: &Args, output: Output) -> Result<(), Error> {
-    let mut request = args.request.read()?;
+    let mut request = args.request.read_for_wire()?;
     request.request_id.clone_from(&args.request_id);
     let mut client = connect(addr).await?;
     let result = prove(&mut client, request, args.timeout_ms).await?;

@@ -48,8 +48,8 @@ fn an_envelope_gives_sector_number_and_size() {
         .expect("a request");
     assert_eq!((request.sector_number, request.sector_size), (7, 2048));
     assert_eq!(
-        request.vanilla_proof,
-        br#"{"SectorNum":7,"Phase1Out":"e30=","SectorSize":2048}"#
+        request.vanilla_proofs,
+        [br#"{"SectorNum":7,"Phase1Out":"e30=","SectorSize":2048}"#]
     );
 }
 
@@ -67,7 +67,7 @@ fn options_win_over_the_envelope() {
         "4096",
     ];
     let request = parse(&options).read().expect("a request");
-    assert_eq!((request.sector_number, request.sector_size), (9, 4096));
+    assert_eq!((request.sector_number, request.sector_size), (9, 8 << 20));
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! Parameter files on disk: where they are, and making them with a developer setup.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use cuzk_filecoin::{CircuitId, ParameterNames, compile_circuit, parameter_file_names};
+use cuzk_groth16::Progress;
+use cuzk_groth16::setup::{SetupReport, write_files};
+use cuzk_r1cs::R1cs;
+
+use crate::error::Error;
+
+/// Upstream's variable for the folder of the parameter files.
+pub(crate) const CACHE_VARIABLE: &str = "FIL_PROOFS_PARAMETER_CACHE";
+const DEFAULT_CACHE: &str = "/var/tmp/filecoin-proof-parameters";
+
+/// The folder that an option names, or that upstream would use.
+pub(crate) fn cache(option: Option<&Path>) -> PathBuf {
+    match option {
+        Some(folder) => folder.to_owned(),
+        None => {
+            std::env::var_os(CACHE_VARIABLE).map_or_else(|| DEFAULT_CACHE.into(), PathBuf::from)
+        }
+    }
+}
+
+/// The two files of a circuit.
+#[derive(Clone, Debug)]
+pub(crate) struct Files {
+    pub(crate) params: PathBuf,
+    pub(crate) vk: PathBuf,
+}
+
+impl Files {
+    pub(crate) fn of(id: CircuitId, folder: &Path) -> Result<Self, Error> {
+        let names: ParameterNames = parameter_file_names(id);
+        Ok(Self {
+            params: folder.join(names.params),
+            vk: folder.join(names.vk),
+        })
+    }
+}
+
+/// What a developer setup did.
+pub(crate) struct Made {
+    pub(crate) files: Files,
+    pub(crate) circuit: R1cs,
+    pub(crate) report: SetupReport,
+    pub(crate) compile_seconds: f64,
+    pub(crate) setup_seconds: f64,
+}
+
+/// Makes insecure parameters for a circuit, or keeps those that an earlier setup left intact.
+pub(crate) fn make(
+    id: CircuitId,
+    folder: &Path,
+    seed: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<Made, Error> {
+    progress.begin("circuit", 1);
+    let start = Instant::now();
+    let circuit = compile(id)?;
+    let compile_seconds = start.elapsed().as_secs_f64();
+    progress.advance(1);
+
+    let start = Instant::now();
+    let files = Files::of(id, folder)?;
+    let report = write_files(&circuit, &files.params, &files.vk, seed, progress)
+        .map_err(|cause| Error::Failed(format!("setup of {id}: {cause}")))?;
+    Ok(Made {
+        files,
+        circuit,
+        report,
+        compile_seconds,
+        setup_seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+pub(crate) fn compile(id: CircuitId) -> Result<R1cs, Error> {
+    compile_circuit(id).map_err(|cause| Error::Failed(format!("circuit {id}: {cause}")))
+}

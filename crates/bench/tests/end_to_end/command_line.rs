@@ -1,0 +1,50 @@
+use std::io::Write;
+
+use crate::fixture::{daemon, run};
+
+/// Runs a command that must end with exit code 2 and one line on standard error; returns the line.
+fn refused(args: &[&str]) -> String {
+    let output = run(args);
+    let stderr = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
+    stderr
+}
+
+#[test]
+fn bad_files_end_with_exit_code_2_and_one_line() {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let path = file.path().to_str().expect("a printable path").to_owned();
+    let single = [
+        "--addr",
+        daemon(),
+        "single",
+        "--type",
+        "porep",
+        "--c1",
+        &path,
+    ];
+    assert!(refused(&single).contains("found no bytes"));
+    file.write_all(b"{").expect("written");
+    assert!(refused(&single).contains("--c1"));
+    let mut file = file.reopen().expect("reopened");
+    file.write_all(br#"{"SectorNum":1,"Phase1Out":"%%%","SectorSize":2048}"#)
+        .expect("written");
+    let line = refused(&single);
+    assert!(
+        line.contains("Phase1Out") && line.contains("expected"),
+        "{line}"
+    );
+}
+
+#[test]
+fn an_address_where_nothing_listens_is_an_error() {
+    let output = run(&["--addr", "http://127.0.0.1:1", "status"]);
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        stderr.contains("no daemon answers at http://127.0.0.1:1"),
+        "{stderr}"
+    );
+    assert_eq!(run(&["--addr", "ftp://x", "status"]).status.code(), Some(2));
+}
