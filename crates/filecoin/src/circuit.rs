@@ -1,8 +1,8 @@
 //! The circuits, compiled without values.
 
 use crate::kind::{CircuitId, ProofKind};
-use crate::porep;
 use crate::upstream::UpstreamError;
+use crate::{porep, post, snap};
 use bellpepper_core::{ConstraintSystem, SynthesisError};
 use blstrs::Scalar;
 use cuzk_r1cs::{R1cs, compile_periodic};
@@ -36,7 +36,8 @@ pub fn synthesize_blank<CS: ConstraintSystem<Scalar>>(
 fn blocks(id: CircuitId) -> usize {
     match id.kind {
         ProofKind::PoRep => porep::challenges_per_partition(id.sector_size),
-        _ => 1,
+        ProofKind::SnapDeals => snap::challenges_per_partition(id.sector_size),
+        ProofKind::WindowPoSt | ProofKind::WinningPoSt => post::blocks(id),
     }
 }
 
@@ -48,7 +49,8 @@ fn synthesize_blocks<CS: ConstraintSystem<Scalar>>(
 ) -> Result<(), SynthesisError> {
     match id.kind {
         ProofKind::PoRep => porep::synthesize_blank(id.sector_size, blocks, cs),
-        _ => Err(SynthesisError::AssignmentMissing),
+        ProofKind::SnapDeals => snap::synthesize_blank(id.sector_size, blocks, cs),
+        ProofKind::WindowPoSt | ProofKind::WinningPoSt => post::synthesize_blank(id, blocks, cs),
     }
 }
 
@@ -81,7 +83,8 @@ static NAMES: LazyLock<BTreeMap<CircuitId, ParameterNames>> = LazyLock::new(|| {
 fn cache_identifier(id: CircuitId) -> Result<String, UpstreamError> {
     match id.kind {
         ProofKind::PoRep => porep::cache_identifier(id.sector_size),
-        _ => Ok(String::new()),
+        ProofKind::SnapDeals => Ok(snap::cache_identifier(id.sector_size)),
+        ProofKind::WindowPoSt | ProofKind::WinningPoSt => Ok(post::cache_identifier(id)),
     }
 }
 

@@ -8,12 +8,15 @@
 
 mod circuit;
 mod decode;
+mod final_check;
 mod generate;
 mod kind;
 pub mod merkle;
 pub mod porep;
+pub mod post;
 pub mod registered;
 mod request;
+pub mod snap;
 mod statement;
 mod upstream;
 pub mod vanilla;
@@ -22,6 +25,7 @@ pub use circuit::{
     CircuitError, ParameterNames, compile_circuit, official_digest, parameter_file_names,
     synthesize_blank,
 };
+pub use final_check::{FinalCheckError, verify_with_filecoin_proofs};
 pub use kind::{CircuitId, ParseNameError, ProofKind, SectorSize};
 pub use request::{ProofRequest, RequestError};
 pub use statement::{Inputs, Statement, StatementError, VerifiedProof, VerifyError};

@@ -2,7 +2,9 @@
 
 use crate::kind::{CircuitId, ProofKind};
 use crate::porep::PoRep;
+use crate::post::PoSt;
 use crate::request::{ProofRequest, RequestError};
+use crate::snap::SnapDeals;
 use crate::upstream::UpstreamError;
 use bellpepper_core::{ConstraintSystem, SynthesisError};
 use blstrs::Scalar;
@@ -22,6 +24,10 @@ pub struct Statement {
 pub enum Inputs {
     /// PoRep.
     PoRep(PoRep),
+    /// SnapDeals.
+    SnapDeals(SnapDeals),
+    /// WindowPoSt or WinningPoSt.
+    PoSt(PoSt),
 }
 
 /// Why a statement has no inputs or no witness.
@@ -89,10 +95,13 @@ impl Statement {
     pub fn decode(request: &ProofRequest) -> Result<Self, RequestError> {
         let inputs = match request.kind {
             ProofKind::PoRep => Inputs::PoRep(PoRep::decode(request)?),
-            other => return Err(RequestError::new("kind", other, "porep")),
+            ProofKind::SnapDeals => Inputs::SnapDeals(SnapDeals::decode(request)?),
+            ProofKind::WindowPoSt | ProofKind::WinningPoSt => Inputs::PoSt(PoSt::decode(request)?),
         };
         let sector_size = match &inputs {
             Inputs::PoRep(porep) => porep.sector_size,
+            Inputs::SnapDeals(snap) => snap.sector_size,
+            Inputs::PoSt(post) => post.sector_size,
         };
         Ok(Self {
             circuit_id: CircuitId::new(request.kind, sector_size),
@@ -114,6 +123,8 @@ impl Statement {
     pub fn num_partitions(&self) -> usize {
         match &self.inputs {
             Inputs::PoRep(porep) => porep.partitions.len(),
+            Inputs::SnapDeals(snap) => snap.partitions.len(),
+            Inputs::PoSt(_) => 1,
         }
     }
 
@@ -130,6 +141,8 @@ impl Statement {
         self.check_partition(partition)?;
         match &self.inputs {
             Inputs::PoRep(porep) => Ok(porep.public_inputs(partition)?),
+            Inputs::SnapDeals(snap) => Ok(snap.public_inputs(partition)?),
+            Inputs::PoSt(post) => Ok(post.public_inputs()),
         }
     }
 
@@ -146,6 +159,8 @@ impl Statement {
             .map_err(|e| SynthesisError::IoError(std::io::Error::other(e)))?;
         match &self.inputs {
             Inputs::PoRep(porep) => porep.synthesize(partition, cs),
+            Inputs::SnapDeals(snap) => snap.synthesize(partition, cs),
+            Inputs::PoSt(post) => post.synthesize(cs),
         }
     }
 

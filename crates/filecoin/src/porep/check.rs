@@ -24,7 +24,7 @@ pub(super) fn check(
     request: &ProofRequest,
 ) -> Result<PoRep> {
     let place = c1.place;
-    check_origin(&c1, registered, request)?;
+    let (miner_id, sector_number) = check_origin(&c1, registered, request)?;
     check_counts(&c1, registered)?;
     if c1.seed == [0; 32] {
         return Err(
@@ -35,6 +35,8 @@ pub(super) fn check(
     let mut porep = PoRep {
         registered,
         sector_size: c1.sector_size,
+        miner_id,
+        sector_number,
         replica_id: c1.replica_id,
         comm_d: commitment("comm_d", &c1.comm_d).map_err(|e| e.within(place))?,
         comm_r: commitment("comm_r", &c1.comm_r).map_err(|e| e.within(place))?,
@@ -57,8 +59,12 @@ pub(super) fn check(
     Ok(porep)
 }
 
-/// The replica id commits to miner, sector, ticket, CommD and registered proof.
-fn check_origin(c1: &C1, registered: RegisteredSealProof, request: &ProofRequest) -> Result<()> {
+/// The replica id commits to miner, sector, ticket, CommD and registered proof. Gives the miner and the sector.
+fn check_origin(
+    c1: &C1,
+    registered: RegisteredSealProof,
+    request: &ProofRequest,
+) -> Result<(u64, u64)> {
     let sector_number = match c1.envelope {
         Some((inner, _)) if request.sector_number != 0 && request.sector_number != inner => {
             let expected = format!("{inner}, as vanilla_proofs[0].SectorNum says");
@@ -78,15 +84,18 @@ fn check_origin(c1: &C1, registered: RegisteredSealProof, request: &ProofRequest
         porep_id: &registered.as_v1_config().porep_id,
     };
     let found = c1.replica_id.to_repr();
-    let (holds, miner) = match request.miner_id {
+    let (sealer, miner) = match request.miner_id {
         0 => (
-            inputs.find_miner(&found).is_some(),
+            inputs.find_miner(&found),
             format!("any miner below {SEARCHED_MINERS} (miner_id was not given)"),
         ),
-        miner => (inputs.replica_id(miner) == found, format!("miner {miner}")),
+        miner => (
+            (inputs.replica_id(miner) == found).then_some(miner),
+            format!("miner {miner}"),
+        ),
     };
-    if holds {
-        return Ok(());
+    if let Some(sealer) = sealer {
+        return Ok((sealer, sector_number));
     }
     let expected = format!(
         "that of {miner}, sector {sector_number}, ticket {}, comm_d {} and {registered:?}",

@@ -31,6 +31,10 @@ pub struct PoRep {
     pub registered: RegisteredSealProof,
     /// The sector size.
     pub sector_size: SectorSize,
+    /// The miner that sealed it.
+    pub miner_id: u64,
+    /// The sector's number.
+    pub sector_number: u64,
     /// The replica id.
     pub replica_id: Scalar,
     /// Root of tree D, the sector's data.

@@ -4,6 +4,7 @@
 //! sealing section: `SHA-256(prover id ‖ sector ‖ ticket ‖ CommD ‖ PoRep id)`), which binds the fields that no path
 //! or label covers.
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 /// The prover id of a miner: the payload of its ID address (an unsigned LEB128), padded with zeros.
@@ -48,7 +49,9 @@ impl ReplicaIdInputs<'_> {
 
     /// The miner with this replica id among the first [`SEARCHED_MINERS`].
     pub(super) fn find_miner(&self, replica_id: &[u8; 32]) -> Option<u64> {
-        (1..SEARCHED_MINERS).find(|miner| self.replica_id(*miner) == *replica_id)
+        (1..SEARCHED_MINERS)
+            .into_par_iter()
+            .find_any(|miner| self.replica_id(*miner) == *replica_id)
     }
 }
 

@@ -4,7 +4,10 @@
 
 pub mod seal;
 
-pub use seal::{SealOptions, SealedSector, UpdatedSector, seal_porep};
+pub use seal::{
+    Replica, SealOptions, SealedSector, UpdatedSector, post_vanilla, replicas_post, seal_porep,
+    update_vanilla,
+};
 
 use crate::upstream::UpstreamError;
 use base64::Engine as _;

@@ -1,20 +1,11 @@
 //! PoRep requests: the fixture is accepted, and every change to it is refused by name.
 
-mod common;
-
+use crate::common::{porep_envelope, porep_request, refusal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use common::{porep_envelope, porep_request};
 use cuzk_filecoin::{CircuitId, Inputs, ProofKind, ProofRequest, SectorSize, Statement};
 use ff::PrimeField;
 use serde_json::{Value, json};
-
-fn refusal(request: &ProofRequest) -> String {
-    match Statement::decode(request) {
-        Ok(_) => panic!("the request was accepted"),
-        Err(error) => error.to_string(),
-    }
-}
 
 fn with_payload(payload: impl Into<Vec<u8>>) -> ProofRequest {
     ProofRequest {

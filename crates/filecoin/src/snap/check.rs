@@ -1,0 +1,193 @@
+//! Whether a partition's vanilla proof is true: every value of it is bound to the three commitments.
+//!
+//! Upstream's check lets the apex leaves stand anywhere in their row; the circuit does not, nor does this one.
+
+use super::decode::{Challenge as RawChallenge, Partition as RawPartition};
+use super::{Challenge, Partition, SnapDeals};
+use crate::decode::MerkleProof;
+use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon};
+use crate::request::RequestError;
+use blstrs::Scalar;
+use ff::PrimeField;
+use storage_proofs_update::{phi, rho};
+
+type Result<T> = std::result::Result<T, RequestError>;
+
+/// Checks partition `k` and drops what is redundant.
+pub(super) fn check(snap: &SnapDeals, k: usize, raw: RawPartition) -> Result<Partition> {
+    let first = &raw.challenges[0];
+    let mut partition = Partition {
+        comm_c: raw.comm_c,
+        root_r_old: first.old.root,
+        root_r_new: first.new.root,
+        apex_leaves: raw.apex_leaves,
+        challenges: Vec::with_capacity(raw.challenges.len()),
+    };
+    for (name, root, comm_r) in [
+        ("comm_r_old", partition.root_r_old, snap.comm_r_old),
+        ("comm_r_new", partition.root_r_new, snap.comm_r_new),
+    ] {
+        let expected = poseidon(&[partition.comm_c, root]);
+        if expected != comm_r {
+            let found = format!("comm_c and a root that hash to {}", show(&expected));
+            return Err(RequestError::new(
+                "",
+                found,
+                format!("{name}, {}", show(&comm_r)),
+            ));
+        }
+    }
+    let nodes = snap.challenged_nodes(k);
+    for (i, (raw, node)) in raw.challenges.iter().zip(nodes).enumerate() {
+        let challenge = check_challenge(snap, &partition, raw, node)
+            .map_err(|e| e.within(format!("challenge_proofs[{i}]")))?;
+        partition.challenges.push(challenge);
+    }
+    check_apex(snap, k, &partition)?;
+    Ok(partition)
+}
+
+fn check_challenge(
+    snap: &SnapDeals,
+    partition: &Partition,
+    raw: &RawChallenge,
+    node: u64,
+) -> Result<Challenge> {
+    let (binary, octal) = (
+        TreeShape::binary(snap.sector_size),
+        TreeShape::octal(snap.sector_size),
+    );
+    let old = check_inclusion(
+        &raw.old,
+        node,
+        partition.root_r_old,
+        &octal,
+        NodeHash::Poseidon,
+    )
+    .map_err(|e| e.within("proof_r_old"))?;
+    let data = check_inclusion(&raw.data, node, snap.comm_d_new, &binary, NodeHash::Sha256)
+        .map_err(|e| e.within("proof_d_new"))?;
+    let new = check_inclusion(
+        &raw.new,
+        node,
+        partition.root_r_new,
+        &octal,
+        NodeHash::Poseidon,
+    )
+    .map_err(|e| e.within("proof_r_new"))?;
+    let encoded = old.leaf + data.leaf * snap.rho(node);
+    if new.leaf != encoded {
+        let expected = format!("{}, the old node plus the data times rho", show(&encoded));
+        return Err(RequestError::new(
+            "proof_r_new.leaf",
+            show(&new.leaf),
+            expected,
+        ));
+    }
+    Ok(Challenge {
+        node,
+        old,
+        data,
+        new,
+    })
+}
+
+/// A path leads from its leaf to the root, at the right place.
+fn check_inclusion(
+    proof: &MerkleProof,
+    node: u64,
+    root: Scalar,
+    shape: &TreeShape,
+    hash: NodeHash,
+) -> Result<Inclusion> {
+    let found = proof.path.index(shape);
+    if found != node {
+        let expected = format!("node {node}, which comm_r_new challenges");
+        return Err(RequestError::new(
+            "path",
+            format!("the path of node {found}"),
+            expected,
+        ));
+    }
+    if proof.root != root {
+        let (found, expected) = (show(&proof.root), show(&root));
+        return Err(RequestError::new("root", found, expected));
+    }
+    let reached = proof.path.root(proof.leaf, shape, hash);
+    if reached != root {
+        let found = format!("a path to {}", show(&reached));
+        return Err(RequestError::new(
+            "path",
+            found,
+            format!("one to the root {}", show(&root)),
+        ));
+    }
+    Ok(Inclusion {
+        leaf: proof.leaf,
+        path: proof.path.clone(),
+    })
+}
+
+/// The apex leaves are the partition's row of tree D: hashed up they meet the paths to the root, and each path goes
+/// through its own.
+fn check_apex(snap: &SnapDeals, k: usize, partition: &Partition) -> Result<()> {
+    let leaves = &partition.apex_leaves;
+    let partition_levels = snap.num_partitions().trailing_zeros() as usize;
+    let apex_levels = leaves.len().trailing_zeros() as usize;
+    let shape = TreeShape::binary(snap.sector_size);
+    let height = shape.levels() - partition_levels - apex_levels;
+    for challenge in &partition.challenges {
+        let place = (challenge.node >> height) as usize - k * leaves.len();
+        let expected = node_at(&challenge.data, height);
+        if leaves[place] != expected {
+            let field = format!("apex_leafs[{place}]");
+            let expected = format!("{}, a node of the paths in tree D", show(&expected));
+            return Err(RequestError::new(field, show(&leaves[place]), expected));
+        }
+    }
+    let mut row = leaves.clone();
+    while row.len() > 1 {
+        row = row
+            .chunks(2)
+            .map(|pair| NodeHash::Sha256.parent(pair))
+            .collect();
+    }
+    let expected = node_at(&partition.challenges[0].data, height + apex_levels);
+    if row[0] != expected {
+        let found = format!("leaves that hash to {}", show(&row[0]));
+        let expected = format!("{}, a node of the paths in tree D", show(&expected));
+        return Err(RequestError::new("apex_leafs", found, expected));
+    }
+    Ok(())
+}
+
+/// The node that a path in tree D passes at a height above the leaves.
+fn node_at(data: &Inclusion, height: usize) -> Scalar {
+    let levels = data.path.positions.iter().zip(&data.path.siblings);
+    levels
+        .take(height)
+        .fold(data.leaf, |node, (position, sibling)| {
+            let children = if *position == 0 {
+                [node, *sibling]
+            } else {
+                [*sibling, node]
+            };
+            NodeHash::Sha256.parent(&children)
+        })
+}
+
+impl SnapDeals {
+    /// The factor that encodes a node's data: a hash of the commitments and the node's high bits.
+    pub fn rho(&self, node: u64) -> Scalar {
+        let phi = phi(
+            &filecoin_hashers::sha256::Sha256Domain::from(self.comm_d_new),
+            &self.comm_r_old.into(),
+        );
+        let bits = self.sector_size.nodes().trailing_zeros() as usize;
+        rho(&phi, (node >> (bits - self.high_bits())) as u32)
+    }
+}
+
+fn show(element: &Scalar) -> String {
+    hex::encode(element.to_repr())
+}

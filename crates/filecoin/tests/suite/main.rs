@@ -1,0 +1,8 @@
+//! Tests against fixtures and against upstream, in one binary: what they link is large.
+
+mod circuits;
+mod common;
+mod porep;
+mod post;
+mod sealing;
+mod snap;
