@@ -63,6 +63,15 @@ impl BitVec {
         ones(&self.words)
     }
 
+    /// Ones where there are zeros, and the other way round.
+    pub(crate) fn complement(mut self) -> Self {
+        self.words.iter_mut().for_each(|word| *word = !*word);
+        if let (Some(last), used @ 1..) = (self.words.last_mut(), self.len % 64) {
+            *last &= (1 << used) - 1;
+        }
+        self
+    }
+
     /// Sets bit `i + offset` for every one `i` of `pattern`; ones that would land past the end
     /// are a panic.
     pub(crate) fn or_shifted(&mut self, pattern: &BitVec, offset: usize) {

@@ -23,6 +23,9 @@ pub enum Class {
 pub struct Column(u32);
 
 impl Column {
+    /// The constant one, input 0.
+    pub const ONE: Column = Column((Class::OuterInput as u32) << 30);
+
     /// One more than the largest index that fits.
     pub const LIMIT: usize = 1 << 30;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bellpepper_core::SynthesisError;
 
+use crate::classify::wide_slots;
 use crate::density::Densities;
 use crate::error::Error;
 use crate::layout::WitnessLayout;
@@ -31,15 +32,18 @@ pub fn compile(
 /// When synthesis fails or the circuit exceeds what the compact form can hold.
 pub fn compile_periodic(
     copies: usize,
-    mut synthesize: impl FnMut(usize, &mut Recorder) -> Result<(), SynthesisError>,
+    synthesize: impl Fn(usize, &mut Recorder) -> Result<(), SynthesisError> + Sync,
 ) -> Result<R1cs, Error> {
     match copies {
         0 => return Err(Error::NoCopies),
         1 => return compile(|recorder| synthesize(1, recorder)),
         _ => {}
     }
-    let two = Recorder::count(|recorder| synthesize(2, recorder))?;
-    let recording = Recorder::record(|recorder| synthesize(1, recorder))?;
+    let (two, recording) = rayon::join(
+        || Recorder::count(|recorder| synthesize(2, recorder)),
+        || Recorder::record(|recorder| synthesize(1, recorder)),
+    );
+    let (two, recording) = (two?, recording?);
     let one = recording.size();
     let dictionary = recording.dictionary;
     if let Some(size) = one.extrapolate(two, copies) {
@@ -69,7 +73,8 @@ impl R1cs {
         dictionary: Vec<blstrs::Scalar>,
     ) -> Self {
         let densities = Densities::of(&segments, size.num_inputs, size.num_aux);
-        let layout = WitnessLayout::dense(size.num_inputs, size.num_aux);
+        let wide = wide_slots(&segments, size.num_aux, &dictionary);
+        let layout = WitnessLayout::new(size.num_inputs, wide);
         let mut circuit = Self {
             num_inputs: size.num_inputs,
             num_aux: size.num_aux,

@@ -8,6 +8,7 @@
 
 mod assigner;
 mod bits;
+mod classify;
 mod column;
 mod combine;
 mod compile;
