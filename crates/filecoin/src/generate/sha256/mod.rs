@@ -11,7 +11,8 @@ mod shape;
 
 use super::Isa;
 use super::bits::{BitSink, BitWriter, BlockBits};
-pub(super) use shape::{Bits, Shape};
+pub(super) use shape::{Bits, pad};
+use shape::Shape;
 
 /// A message block, or a chaining value, as big-endian words (FIPS 180-4).
 pub(super) type Block = [u32; 16];
@@ -36,6 +37,7 @@ const K: [u32; 64] = [
 ];
 
 /// Hash of a message of fixed length in the circuit: the shapes of its blocks, constants and padding included.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hash {
     shapes: Vec<Shape>,
     /// Index into `shapes` for each block.
