@@ -4,7 +4,11 @@
 //! elements are kept in one set of vectors, in limbs of 52 bits.
 
 mod constants;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod fp8;
 mod isa;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod lanes;
 
 pub(crate) use constants::{R, fp_power_of_two, sub_words};
 pub use isa::{Isa, UnknownIsa};

@@ -30,6 +30,8 @@ pub trait Coordinate: Copy + Default + PartialEq + Send + Sync + 'static {
     fn invert(&self) -> Self;
     /// One.
     fn one() -> Self;
+    /// The element with these coefficients over the base field, lowest first.
+    fn from_coefficients(coefficients: &[blst_fp]) -> Self;
 
     /// Whether it is zero.
     #[inline]
@@ -99,6 +101,9 @@ impl Coordinate for blst_fp {
     fn one() -> Self {
         crate::field::fp_power_of_two(384)
     }
+    fn from_coefficients(coefficients: &[blst_fp]) -> Self {
+        coefficients[0]
+    }
 }
 
 impl Coordinate for blst_fp2 {
@@ -153,6 +158,11 @@ impl Coordinate for blst_fp2 {
     fn one() -> Self {
         blst_fp2 {
             fp: [blst_fp::one(), blst_fp::default()],
+        }
+    }
+    fn from_coefficients(coefficients: &[blst_fp]) -> Self {
+        blst_fp2 {
+            fp: [coefficients[0], coefficients[1]],
         }
     }
 }

@@ -57,7 +57,7 @@ impl<G: Group> Table<G> {
     pub fn multiply(&self, scalars: &[Scalar]) -> Vec<G::Affine> {
         match self.isa {
             Isa::Portable => self.multiply_by::<<G as Kernels>::Portable>(scalars),
-            Isa::Avx512Ifma => self.multiply_by::<<G as Kernels>::Portable>(scalars),
+            Isa::Avx512Ifma => self.multiply_by::<<G as Kernels>::Lanes>(scalars),
         }
     }
 

@@ -41,6 +41,8 @@ pub(super) mod sealed {
         type Coordinate: Coordinate;
         /// By blst.
         type Portable: Kernel<Group = Self>;
+        /// In eight lanes, where the CPU has them.
+        type Lanes: Kernel<Group = Self>;
     }
 }
 
@@ -58,7 +60,7 @@ pub(super) fn decode<G: Group>(encoding: &G::Encoding) -> G::Affine {
 }
 
 macro_rules! group {
-    ($(#[$doc:meta])* $marker:ident, $bytes:literal, $coordinate:ident, $affine:ident, $projective:ident,
+    ($(#[$doc:meta])* $marker:ident, $degree:literal, $bytes:literal, $coordinate:ident, $affine:ident, $projective:ident,
      $is_infinity:ident, $scratch_size:ident, $pippenger:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
@@ -67,6 +69,10 @@ macro_rules! group {
         impl sealed::Kernels for $marker {
             type Coordinate = $coordinate;
             type Portable = Portable<Self>;
+            #[cfg(target_arch = "x86_64")]
+            type Lanes = super::lanes::Lanes<Self, $degree>;
+            #[cfg(not(target_arch = "x86_64"))]
+            type Lanes = Portable<Self>;
         }
 
         impl Group for $marker {
@@ -114,11 +120,11 @@ macro_rules! group {
 
 group!(
     /// Points over the base field, 96 bytes encoded.
-    G1, 96, blst_fp, G1Affine, G1Projective,
+    G1, 1, 96, blst_fp, G1Affine, G1Projective,
     blst_p1_affine_is_inf, blst_p1s_mult_pippenger_scratch_sizeof, blst_p1s_mult_pippenger
 );
 group!(
     /// Points over its quadratic extension, 192 bytes encoded.
-    G2, 192, blst_fp2, G2Affine, G2Projective,
+    G2, 2, 192, blst_fp2, G2Affine, G2Projective,
     blst_p2_affine_is_inf, blst_p2s_mult_pippenger_scratch_sizeof, blst_p2s_mult_pippenger
 );

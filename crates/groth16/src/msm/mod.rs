@@ -10,6 +10,8 @@ mod digits;
 pub mod fixed_base;
 mod group;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod portable;
 mod sum;
 #[cfg(test)]
@@ -47,7 +49,10 @@ pub fn multiply_at<G: Group>(
 /// When a bit without a base is set, or on a CPU without `isa`.
 pub fn sum<G: Group>(isa: Isa, bases: &[G::Encoding], selected: &[u64]) -> G::Projective {
     isa.require();
-    sum::selected::<G::Portable>(bases, selected)
+    match isa {
+        Isa::Portable => sum::selected::<G::Portable>(bases, selected),
+        Isa::Avx512Ifma => sum::selected::<G::Lanes>(bases, selected),
+    }
 }
 
 fn dispatch<G: Group>(
@@ -57,5 +62,8 @@ fn dispatch<G: Group>(
     scalars: &[Scalar],
 ) -> G::Projective {
     isa.require();
-    buckets::multiply::<G::Portable>(bases, at, scalars)
+    match isa {
+        Isa::Portable => buckets::multiply::<G::Portable>(bases, at, scalars),
+        Isa::Avx512Ifma => buckets::multiply::<G::Lanes>(bases, at, scalars),
+    }
 }
