@@ -1,0 +1,102 @@
+//! Devices, whatever their backend.
+
+use std::sync::Arc;
+
+use cuzk_groth16::{Backend, Blinding, CpuBackend, ParameterFile, Proof, ProveError};
+use cuzk_r1cs::{R1cs, Witness};
+
+use crate::memory;
+use crate::pipeline::{DeviceInfo, ProveFault};
+
+/// A [`Backend`] with its key type hidden, so that different devices stand in one list.
+pub trait Device: Send + Sync {
+    /// Name and memory. Cheap.
+    fn info(&self) -> DeviceInfo;
+
+    /// Makes a circuit and its parameters ready.
+    fn load(
+        &self,
+        circuit: Arc<R1cs>,
+        params: Arc<ParameterFile>,
+    ) -> Result<Box<dyn LoadedKey>, ProveError>;
+}
+
+/// A circuit and its parameters on one device.
+pub trait LoadedKey: Send + Sync {
+    /// Proves on that device.
+    fn prove(&self, witness: &Witness, blinding: &Blinding) -> Result<Proof, ProveError>;
+}
+
+/// Bytes of memory: in all, and free.
+pub type MemoryProbe = Box<dyn Fn() -> (u64, u64) + Send + Sync>;
+
+/// Any backend as a [`Device`].
+pub struct BackendDevice<B> {
+    backend: Arc<B>,
+    memory: MemoryProbe,
+}
+
+struct BackendKey<B: Backend> {
+    backend: Arc<B>,
+    key: B::Key,
+}
+
+impl<B: Backend + 'static> BackendDevice<B> {
+    /// A device of this backend; `memory` tells how much of it there is.
+    pub fn new(backend: B, memory: MemoryProbe) -> Self {
+        Self {
+            backend: Arc::new(backend),
+            memory,
+        }
+    }
+}
+
+impl BackendDevice<CpuBackend> {
+    /// The CPU, with the best instruction set that it has.
+    pub fn cpu() -> Self {
+        let probe = || {
+            let total = memory::available_to_process().unwrap_or(0);
+            (total, memory::free_on_machine().unwrap_or(0).min(total))
+        };
+        Self::new(CpuBackend::new(), Box::new(probe))
+    }
+}
+
+impl<B: Backend + 'static> Device for BackendDevice<B> {
+    fn info(&self) -> DeviceInfo {
+        let (memory_total, memory_free) = (self.memory)();
+        DeviceInfo {
+            name: self.backend.name(),
+            memory_total,
+            memory_free,
+        }
+    }
+
+    fn load(
+        &self,
+        circuit: Arc<R1cs>,
+        params: Arc<ParameterFile>,
+    ) -> Result<Box<dyn LoadedKey>, ProveError> {
+        let key = self.backend.load(circuit, params)?;
+        let backend = self.backend.clone();
+        Ok(Box::new(BackendKey { backend, key }))
+    }
+}
+
+impl<B: Backend> LoadedKey for BackendKey<B> {
+    fn prove(&self, witness: &Witness, blinding: &Blinding) -> Result<Proof, ProveError> {
+        self.backend.prove(&self.key, witness, blinding)
+    }
+}
+
+/// Whether another try can help.
+pub(super) fn fault(error: &ProveError) -> ProveFault {
+    let text = error.to_string();
+    match error {
+        ProveError::Params(_) | ProveError::Witness { .. } | ProveError::Domain { .. } => {
+            ProveFault::Input(text)
+        }
+        // A degenerate proof is bad luck with the blinding, which the next try draws anew.
+        _ => ProveFault::Device(text),
+    }
+}

@@ -1,0 +1,313 @@
+//! A pipeline that proves nothing: what it does, and when, is what the test says.
+
+#![allow(dead_code, missing_docs, unreachable_pub)]
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use cuzk_engine::{
+    Decoded, DeviceInfo, Engine, Footprint, JobId, Limits, Opened, Outcome, Pipeline, Priority,
+    ProveFault, Settings, Status, Submission, Waited,
+};
+use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, RequestError, SectorSize};
+
+pub const PROOF_BYTES: usize = 192;
+
+/// What a fake request asks for, in its vanilla proof, as `key=value` words.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub name: String,
+    pub partitions: usize,
+    /// Stage that panics.
+    pub panic: String,
+}
+
+/// Switches and records shared by the fake and its test.
+#[derive(Default)]
+pub struct Script {
+    /// Every device task, in the order in which they began: `name/k@device`.
+    pub proved: Mutex<Vec<String>>,
+    pub decoded: Mutex<Vec<String>>,
+    /// `None`: open. Otherwise the number of device tasks that may still end.
+    gate: Mutex<Option<usize>>,
+    gate_moved: Condvar,
+    /// Device faults still to come, by device.
+    pub faults: Mutex<HashMap<usize, usize>>,
+    /// Devices whose proofs are wrong.
+    pub wrong: Mutex<Vec<usize>>,
+    /// Devices that fail their self-test.
+    pub sick: Mutex<Vec<usize>>,
+    pub short_proofs: Mutex<bool>,
+    pub open_error: Mutex<Option<String>>,
+}
+
+impl Script {
+    pub fn close_gate(&self) {
+        *self.gate.lock().unwrap() = Some(0);
+    }
+
+    pub fn let_through(&self, tasks: usize) {
+        if let Some(permits) = self.gate.lock().unwrap().as_mut() {
+            *permits += tasks;
+        }
+        self.gate_moved.notify_all();
+    }
+
+    pub fn open_gate(&self) {
+        *self.gate.lock().unwrap() = None;
+        self.gate_moved.notify_all();
+    }
+
+    fn pass_gate(&self) {
+        let mut gate = self.gate.lock().unwrap();
+        loop {
+            match gate.as_mut() {
+                None => return,
+                Some(0) => gate = self.gate_moved.wait(gate).unwrap(),
+                Some(permits) => {
+                    *permits -= 1;
+                    return;
+                }
+            }
+        }
+    }
+
+    pub fn proved(&self) -> Vec<String> {
+        self.proved.lock().unwrap().clone()
+    }
+}
+
+pub struct Fake {
+    pub script: Arc<Script>,
+    pub devices: usize,
+    pub footprint: Footprint,
+}
+
+#[derive(Clone)]
+pub struct FakeProof {
+    device: usize,
+}
+
+impl Fake {
+    pub fn new() -> (Self, Arc<Script>) {
+        let script = Arc::new(Script::default());
+        let fake = Self {
+            script: script.clone(),
+            devices: 1,
+            footprint: Footprint {
+                circuit: 1000,
+                witness: 10,
+                parameters: 900,
+            },
+        };
+        (fake, script)
+    }
+}
+
+fn panic_if(wish: &Wish, stage: &str) {
+    assert!(wish.panic != stage, "as the test wishes, in {stage}");
+}
+
+impl Pipeline for Fake {
+    type Statement = Wish;
+    type Circuit = CircuitId;
+    type Key = usize;
+    type Witness = (Wish, usize);
+    type Proof = FakeProof;
+    type Verified = Vec<u8>;
+
+    fn decode(&self, request: &ProofRequest) -> Result<Decoded<Wish>, RequestError> {
+        let text = String::from_utf8_lossy(&request.vanilla_proofs[0]).into_owned();
+        let words: HashMap<&str, &str> =
+            text.split(' ').filter_map(|w| w.split_once('=')).collect();
+        let word = |key| words.get(key).copied().unwrap_or("");
+        let wish = Wish {
+            name: word("name").into(),
+            partitions: word("partitions").parse().unwrap_or(1),
+            panic: word("panic").into(),
+        };
+        if wish.name.is_empty() {
+            return Err(RequestError::new("vanilla_proofs[0]", "no name", "a name"));
+        }
+        panic_if(&wish, "decode");
+        self.script.decoded.lock().unwrap().push(wish.name.clone());
+        let size = SectorSize::from_bytes(request.sector_size)
+            .ok_or_else(|| RequestError::new("sector_size", request.sector_size, "2048"))?;
+        Ok(Decoded {
+            circuit: CircuitId::new(request.kind, size),
+            partitions: wish.partitions,
+            bytes: 100,
+            statement: wish,
+        })
+    }
+
+    fn footprint(&self, _circuit: CircuitId) -> Result<Footprint, String> {
+        Ok(self.footprint)
+    }
+
+    fn devices(&self) -> Vec<DeviceInfo> {
+        let device = |d| DeviceInfo {
+            name: format!("fake-{d}"),
+            memory_total: 1,
+            memory_free: 1,
+        };
+        (0..self.devices).map(device).collect()
+    }
+
+    fn self_test(&self, device: usize) -> Result<(), String> {
+        match self.script.sick.lock().unwrap().contains(&device) {
+            true => Err("sick".into()),
+            false => Ok(()),
+        }
+    }
+
+    fn open(&self, circuit: CircuitId) -> Result<Opened<CircuitId>, String> {
+        match self.script.open_error.lock().unwrap().clone() {
+            Some(error) => Err(error),
+            None => Ok(Opened {
+                circuit,
+                insecure: true,
+            }),
+        }
+    }
+
+    fn load(&self, device: usize, _circuit: &CircuitId) -> Result<usize, String> {
+        Ok(device)
+    }
+
+    fn witness(&self, wish: &Wish, k: usize, _: &CircuitId) -> Result<(Wish, usize), String> {
+        panic_if(wish, "witness");
+        Ok((wish.clone(), k))
+    }
+
+    fn prove(
+        &self,
+        device: usize,
+        key: &usize,
+        (wish, k): &(Wish, usize),
+    ) -> Result<FakeProof, ProveFault> {
+        assert_eq!(device, *key, "a key is used on its own device");
+        let entry = format!("{}/{k}@{device}", wish.name);
+        self.script.proved.lock().unwrap().push(entry);
+        self.script.pass_gate();
+        panic_if(wish, "prove");
+        if let Some(left) = self.script.faults.lock().unwrap().get_mut(&device) {
+            if *left > 0 {
+                *left -= 1;
+                return Err(ProveFault::Device("out of device memory".into()));
+            }
+        }
+        Ok(FakeProof { device })
+    }
+
+    fn verify(
+        &self,
+        wish: &Wish,
+        _circuit: &CircuitId,
+        proofs: &[FakeProof],
+    ) -> Result<Vec<u8>, String> {
+        panic_if(wish, "verify");
+        let wrong = self.script.wrong.lock().unwrap();
+        if proofs.iter().any(|p| wrong.contains(&p.device)) {
+            return Err("pairing equation does not hold".into());
+        }
+        let short = *self.script.short_proofs.lock().unwrap();
+        let length = if short { 0 } else { proofs.len() * PROOF_BYTES };
+        let mut bytes = wish.name.clone().into_bytes();
+        bytes.resize(length, 0);
+        Ok(bytes)
+    }
+
+    fn bytes(verified: &Vec<u8>) -> Vec<u8> {
+        verified.clone()
+    }
+}
+
+pub fn settings(dir: &Path) -> Settings {
+    Settings {
+        limits: Limits::default(),
+        memory_bytes: 1 << 20,
+        eviction_min_idle: Duration::ZERO,
+        cpu_threads: 2,
+        journal_dir: dir.join("journal"),
+    }
+}
+
+pub fn request(kind: ProofKind, text: &str) -> ProofRequest {
+    ProofRequest {
+        sector_size: 2048,
+        vanilla_proofs: vec![text.into()],
+        ..ProofRequest::new(kind)
+    }
+}
+
+pub fn submission(kind: ProofKind, id: &str, text: &str) -> Submission {
+    Submission {
+        request_id: id.into(),
+        priority: None,
+        request: request(kind, text),
+    }
+}
+
+/// A PoRep of normal priority with its name as request id.
+pub fn porep(name: &str, partitions: usize) -> Submission {
+    let text = format!("name={name} partitions={partitions}");
+    submission(ProofKind::PoRep, name, &text)
+}
+
+pub fn with_priority(mut submission: Submission, priority: Priority) -> Submission {
+    submission.priority = Some(priority);
+    submission
+}
+
+pub fn submit(engine: &Engine<Fake>, submission: Submission) -> JobId {
+    engine.submit(submission).expect("is accepted").job_id
+}
+
+/// Waits for a job's end; a test that hangs fails here.
+pub fn outcome(engine: &Engine<Fake>, job: JobId) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let waited = runtime.block_on(engine.wait(job, Some(Duration::from_secs(30))));
+    match waited.expect("the job is known") {
+        Waited::Ended(finished) => finished.outcome.clone(),
+        Waited::TimedOut => panic!("job {job} did not end: {:#?}", engine.status().pipelines),
+    }
+}
+
+pub fn completed(engine: &Engine<Fake>, job: JobId) -> Vec<u8> {
+    match outcome(engine, job) {
+        Outcome::Completed { proof } => proof,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn failed(engine: &Engine<Fake>, job: JobId) -> String {
+    match outcome(engine, job) {
+        Outcome::Failed { cause } => cause,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Waits until the engine's picture is as wished.
+pub fn until(engine: &Engine<Fake>, what: &str, wished: impl Fn(&Status) -> bool) {
+    let begun = Instant::now();
+    while !wished(&engine.status()) {
+        let status = engine.status();
+        assert!(
+            begun.elapsed() < Duration::from_secs(30),
+            "{what}: {status:#?}"
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Whether a job has a partition in this state.
+pub fn partition_is(status: &Status, job: JobId, state: &str) -> bool {
+    let job = status.pipelines.iter().find(|j| j.job_id == job);
+    job.is_some_and(|j| j.partitions.iter().any(|p| p.state == state))
+}
