@@ -3,7 +3,10 @@
 use clap::{Parser, Subcommand};
 
 use crate::output::Output;
-use crate::{batch, cancel, compare, compile, demo, gen_vanilla, setup, single, srs, verify};
+use crate::{
+    batch, cancel, check, compare, compile, demo, gen_vanilla, setup, single, srs, synth_only,
+    verify,
+};
 
 /// Client, benchmarks, vanilla-proof makers and developer setup for the cuzk proving service.
 #[derive(Parser, Debug)]
@@ -60,6 +63,10 @@ pub(crate) enum Command {
     Verify(verify::Args),
     /// Compile a circuit's R1CS and report time, memory and sizes.
     Compile(compile::Args),
+    /// Check that a partition's witness satisfies every row of its circuit.
+    Check(check::Args),
+    /// Generate a partition's witness and report the time.
+    SynthOnly(synth_only::Args),
     /// Measure against bellperson, in one run.
     Compare(compare::Args),
     /// Seal a 2 KiB sector, have a daemon prove it, and let filecoin-proofs verify the proof.

@@ -1,8 +1,9 @@
-//! `cuzk-bench demo`: the whole main job on a really sealed sector.
+//! `cuzk-bench demo`: the whole main job on really sealed sectors.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use cuzk_filecoin::vanilla::SealOptions;
 use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, SectorSize};
 use serde::Serialize;
 
@@ -11,15 +12,16 @@ use crate::daemon::Daemon;
 use crate::error::Error;
 use crate::output::{self, Output};
 use crate::progress::Bar;
-use crate::request::to_wire;
+use crate::request::{self, to_wire};
 use crate::single::{self, ProofResult};
 use crate::{files, gen_vanilla, parameters, verify};
 
-const SECTOR_NUMBER: u64 = 1;
-const MINER_ID: u64 = 1000;
-
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
+    /// What to prove: porep, snap, wpost, winning; may be given more than once.
+    #[arg(long = "type", value_name = "KIND", default_value = "porep")]
+    kinds: Vec<ProofKind>,
+
     /// Folder for parameters and the daemon's state, kept for the next time; left out, cuzk-demo in the user's cache.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -28,128 +30,49 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Report {
     dir: PathBuf,
+    proofs: Vec<Proved>,
+    total_seconds: f64,
+}
+
+/// One kind, from parameters to upstream's verdict.
+#[derive(Serialize)]
+struct Proved {
+    circuit_id: String,
     parameters_reused: bool,
     parameters_seconds: f64,
     sealing_seconds: f64,
-    proof: ProofResult,
+    result: ProofResult,
     accepted_by: &'static str,
     verify_seconds: f64,
-    total_seconds: f64,
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
     let start = Instant::now();
-    let id = CircuitId::new(ProofKind::PoRep, SectorSize::S2KiB);
-    let folder = Folder::open(args.dir.as_deref())?;
-    let executable = std::env::current_exe()
-        .map_err(|source| Error::file(Path::new("this executable"), source))?;
-    let say = |text: String| {
-        if output.is_text() {
-            println!("{text}");
-        }
-    };
-
-    say(format!(
-        "[1/5] parameters of {id} in {}",
-        folder.parameters.display()
-    ));
-    let step = Instant::now();
-    let bar = Bar::new();
-    let made = parameters::make(id, &folder.parameters, None, &bar)?;
-    drop(bar);
-    let parameters_seconds = step.elapsed().as_secs_f64();
-    let origin = if made.report.reused { "found" } else { "made" };
-    let size = output::bytes(made.report.params_bytes);
-    say(format!(
-        "      {origin} in {parameters_seconds:.1} s ({size}, INSECURE: {})",
-        made.report.marker.warning
-    ));
-    drop(made.circuit);
-    let parameters_reused = made.report.reused;
-
-    say(format!(
-        "[2/5] sealing a 2 KiB sector (number {SECTOR_NUMBER}, miner {MINER_ID}) with filecoin-proofs"
-    ));
-    let step = Instant::now();
-    let c1 = gen_vanilla::seal(id.sector_size, SECTOR_NUMBER, MINER_ID)?;
-    files::write_whole(&folder.c1, &c1)?;
-    let sealing_seconds = step.elapsed().as_secs_f64();
-    say(format!(
-        "      sealed in {sealing_seconds:.1} s, C1 of {}",
-        output::bytes(c1.len() as u64)
-    ));
-
-    say("[3/5] starting a daemon".to_owned());
-    let mut daemon = folder.start_daemon(&executable)?;
-    say(format!(
-        "      process {} serves {}",
-        daemon.pid(),
-        daemon.addr()
-    ));
-
-    say("[4/5] proving over gRPC".to_owned());
-    let proof = prove(&daemon, c1)?;
-    if output.is_text() {
-        single::print_text(&proof);
+    let demo = Demo::open(args.dir.as_deref(), output)?;
+    let mut proofs = Vec::new();
+    for kind in &args.kinds {
+        proofs.push(demo.prove(CircuitId::new(*kind, SectorSize::S2KiB))?);
     }
-    proof.succeeded()?;
-    daemon.stop();
-
-    say("[5/5] verifying with filecoin-proofs' verify_seal".to_owned());
-    let step = Instant::now();
-    files::write_whole(&folder.proof, &proof.proof)?;
-    verify::porep_in_child(
-        &executable,
-        &folder.parameters,
-        &folder.c1,
-        MINER_ID,
-        &folder.proof,
-    )?;
-    let verify_seconds = step.elapsed().as_secs_f64();
-    say(format!("      ACCEPTED in {verify_seconds:.1} s"));
-
     let report = Report {
-        dir: folder.root,
-        parameters_reused,
-        parameters_seconds,
-        sealing_seconds,
-        proof,
-        accepted_by: "filecoin-proofs verify_seal",
-        verify_seconds,
+        dir: demo.root,
+        proofs,
         total_seconds: start.elapsed().as_secs_f64(),
     };
     output.print(&report, |report| {
-        println!("demo done in {:.1} s", report.total_seconds);
+        println!("demo done in {:.1} s", report.total_seconds)
     })
 }
 
-fn prove(daemon: &Daemon, c1: Vec<u8>) -> Result<ProofResult, Error> {
-    let request = ProofRequest {
-        sector_size: SectorSize::S2KiB.bytes(),
-        sector_number: SECTOR_NUMBER,
-        miner_id: MINER_ID,
-        vanilla_proofs: vec![c1],
-        ..ProofRequest::new(ProofKind::PoRep)
-    };
-    block_on(async {
-        let mut client = connect(&daemon.addr()).await?;
-        single::prove(&mut client, to_wire(request), 0).await
-    })
-    .map_err(|error| Error::Failed(format!("{error} (daemon: {})", daemon.log_end())))
-}
-
-/// What the demo keeps.
-struct Folder {
+/// The files that the demo works with and keeps, and the executable that its child processes run.
+struct Demo {
     root: PathBuf,
     parameters: PathBuf,
-    state: PathBuf,
-    log: PathBuf,
-    c1: PathBuf,
-    proof: PathBuf,
+    executable: PathBuf,
+    output: Output,
 }
 
-impl Folder {
-    fn open(option: Option<&Path>) -> Result<Self, Error> {
+impl Demo {
+    fn open(option: Option<&Path>, output: Output) -> Result<Self, Error> {
         let root = option.map_or_else(default_folder, Path::to_owned);
         std::fs::create_dir_all(&root).map_err(|source| Error::file(&root, source))?;
         // Absolute, for the child processes' sake.
@@ -158,22 +81,121 @@ impl Folder {
             .map_err(|source| Error::file(&root, source))?;
         Ok(Self {
             parameters: root.join("parameters"),
-            state: root.join("state"),
-            log: root.join("daemon.log"),
-            c1: root.join("c1.json"),
-            proof: root.join("proof.bin"),
             root,
+            executable: std::env::current_exe()
+                .map_err(|source| Error::file(Path::new("this executable"), source))?,
+            output,
         })
     }
 
-    fn start_daemon(&self, executable: &Path) -> Result<Daemon, Error> {
+    fn say(&self, text: &str) {
+        if self.output.is_text() {
+            println!("{text}");
+        }
+    }
+
+    fn prove(&self, id: CircuitId) -> Result<Proved, Error> {
+        self.say(&format!(
+            "[1/5] {id}: parameters in {}",
+            self.parameters.display()
+        ));
+        let (parameters_reused, parameters_seconds) = self.make_parameters(id)?;
+
+        self.say(&format!("[2/5] {id}: sealing with filecoin-proofs"));
+        let step = Instant::now();
+        let request = gen_vanilla::seal(id, &SealOptions::default())?;
+        let vanilla = self.root.join(format!("{id}.vanilla.json"));
+        let content = request::file_content(&request)?;
+        files::write_whole(&vanilla, &content)?;
+        let sealing_seconds = step.elapsed().as_secs_f64();
+        let size = output::bytes(content.len() as u64);
+        self.say(&format!(
+            "      sealed in {sealing_seconds:.1} s, vanilla proof of {size}"
+        ));
+
+        self.say(&format!("[3/5] {id}: starting a daemon"));
+        let mut daemon = self.start_daemon()?;
+        self.say(&format!(
+            "      process {} serves {}",
+            daemon.pid(),
+            daemon.addr()
+        ));
+
+        self.say(&format!("[4/5] {id}: proving over gRPC"));
+        let result = submit(&daemon, request.clone())?;
+        if self.output.is_text() {
+            single::print_text(&result);
+        }
+        result.succeeded()?;
+        daemon.stop();
+
+        self.say(&format!("[5/5] {id}: verifying with filecoin-proofs"));
+        let step = Instant::now();
+        let proof = self.root.join(format!("{id}.proof"));
+        files::write_whole(&proof, &result.proof)?;
+        verify::in_child(
+            &self.executable,
+            &self.parameters,
+            &request,
+            &vanilla,
+            &proof,
+        )?;
+        let verify_seconds = step.elapsed().as_secs_f64();
+        let verifier = verifier(id.kind);
+        self.say(&format!(
+            "      ACCEPTED by {verifier} in {verify_seconds:.1} s"
+        ));
+        Ok(Proved {
+            circuit_id: id.to_string(),
+            parameters_reused,
+            parameters_seconds,
+            sealing_seconds,
+            result,
+            accepted_by: verifier,
+            verify_seconds,
+        })
+    }
+
+    /// Returns whether there were parameters, and the seconds it took.
+    fn make_parameters(&self, id: CircuitId) -> Result<(bool, f64), Error> {
+        let step = Instant::now();
+        let bar = Bar::new();
+        let report = parameters::make(id, &self.parameters, None, &bar)?.report;
+        drop(bar);
+        let seconds = step.elapsed().as_secs_f64();
+        let origin = if report.reused { "found" } else { "made" };
+        let size = output::bytes(report.params_bytes);
+        self.say(&format!(
+            "      {origin} in {seconds:.1} s ({size}); INSECURE: {}",
+            report.marker.warning
+        ));
+        Ok((report.reused, seconds))
+    }
+
+    fn start_daemon(&self) -> Result<Daemon, Error> {
         let parameters = self.parameters.to_string_lossy();
-        let state = self.state.to_string_lossy();
-        Daemon::start(
-            executable,
-            &["--param-cache", &parameters, "--state-dir", &state],
-            &self.log,
-        )
+        let state = self.root.join("state");
+        let state = state.to_string_lossy();
+        let options = ["--param-cache", &*parameters, "--state-dir", &*state];
+        Daemon::start(&self.executable, &options, &self.root.join("daemon.log"))
+    }
+}
+
+fn submit(daemon: &Daemon, request: ProofRequest) -> Result<ProofResult, Error> {
+    block_on(async {
+        let mut client = connect(&daemon.addr()).await?;
+        single::prove(&mut client, to_wire(request), 0).await
+    })
+    .map_err(|error| Error::Failed(format!("{error} (daemon: {})", daemon.log_end())))
+}
+
+/// The function of filecoin-proofs that decides about a kind.
+fn verifier(kind: ProofKind) -> &'static str {
+    match kind {
+        ProofKind::PoRep => "filecoin-proofs' verify_seal",
+        ProofKind::SnapDeals => "filecoin-proofs' verify_empty_sector_update_proof",
+        ProofKind::WindowPoSt => "filecoin-proofs' verify_window_post",
+        ProofKind::WinningPoSt => "filecoin-proofs' verify_winning_post",
     }
 }
 

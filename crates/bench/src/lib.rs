@@ -7,6 +7,7 @@
 
 mod batch;
 mod cancel;
+mod check;
 mod cli;
 pub mod client;
 mod compare;
@@ -20,12 +21,14 @@ mod memory;
 mod metrics;
 mod output;
 mod parameters;
+mod partition;
 mod progress;
 mod request;
 mod setup;
 mod single;
 mod srs;
 mod status;
+mod synth_only;
 mod verify;
 
 use std::process::ExitCode;
@@ -67,6 +70,8 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::GenVanilla(args) => gen_vanilla::run(&args, output),
         Command::Verify(args) => verify::run(&args, output),
         Command::Compile(args) => compile::run(&args, output),
+        Command::Check(args) => check::run(&args, output),
+        Command::SynthOnly(args) => synth_only::run(&args, output),
         Command::Compare(args) => compare::run(&args, output),
         Command::Demo(args) => demo::run(&args, output),
         // Answered in `main`: the daemon has its own exit codes.

@@ -44,7 +44,6 @@ impl Files {
 /// What a developer setup did.
 pub(crate) struct Made {
     pub(crate) files: Files,
-    pub(crate) circuit: R1cs,
     pub(crate) report: SetupReport,
     pub(crate) compile_seconds: f64,
     pub(crate) setup_seconds: f64,
@@ -69,7 +68,6 @@ pub(crate) fn make(
         .map_err(|cause| Error::Failed(format!("setup of {id}: {cause}")))?;
     Ok(Made {
         files,
-        circuit,
         report,
         compile_seconds,
         setup_seconds: start.elapsed().as_secs_f64(),

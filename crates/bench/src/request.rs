@@ -1,6 +1,6 @@
 //! From the options of the command line to a request.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -242,6 +242,54 @@ pub(crate) fn to_wire(request: ProofRequest) -> v1::SubmitProofRequest {
         comm_d_new: request.comm_d_new,
         ..v1::SubmitProofRequest::default()
     }
+}
+
+/// What a file for `--c1` or `--vanilla` holds for this request.
+pub(crate) fn file_content(request: &ProofRequest) -> Result<Vec<u8>, Error> {
+    match (request.kind, request.vanilla_proofs.as_slice()) {
+        (ProofKind::PoRep, [c1]) => Ok(c1.clone()),
+        (_, proofs) => {
+            let encoded: Vec<String> = proofs.iter().map(|proof| BASE64.encode(proof)).collect();
+            serde_json::to_vec(&encoded)
+                .map_err(|cause| Error::Failed(format!("no JSON could be made: {cause}")))
+        }
+    }
+}
+
+/// The options from which [`RequestArgs`] reads this request again, its vanilla proofs being in `file`.
+pub(crate) fn options(request: &ProofRequest, file: &Path) -> Vec<String> {
+    let mut options = vec!["--type".to_owned(), request.kind.to_string()];
+    options.extend(input_options(request, file));
+    options
+}
+
+/// The same for [`InputArgs`].
+pub(crate) fn input_options(request: &ProofRequest, file: &Path) -> Vec<String> {
+    let file_option = match request.kind {
+        ProofKind::PoRep => "--c1",
+        _ => "--vanilla",
+    };
+    let mut options = vec![file_option.to_owned(), file.to_string_lossy().into_owned()];
+    let numbers = [
+        ("--sector-size", request.sector_size),
+        ("--registered-proof", request.registered_proof),
+        ("--sector-num", request.sector_number),
+        ("--miner-id", request.miner_id),
+        ("--partition", request.partition_index.into()),
+    ];
+    for (option, number) in numbers.into_iter().filter(|(_, number)| *number != 0) {
+        options.extend([option.to_owned(), number.to_string()]);
+    }
+    let bytes = [
+        ("--randomness", &request.randomness),
+        ("--comm-r-old", &request.comm_r_old),
+        ("--comm-r-new", &request.comm_r_new),
+        ("--comm-d-new", &request.comm_d_new),
+    ];
+    for (option, bytes) in bytes.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
+        options.extend([option.to_owned(), hex::encode(bytes)]);
+    }
+    options
 }
 
 /// Decodes an option of 32 bytes in hex; empty when it was not given.

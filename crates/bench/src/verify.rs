@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use cuzk_filecoin::verify_with_filecoin_proofs;
+use cuzk_filecoin::{ProofRequest, verify_with_filecoin_proofs};
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::files;
 use crate::output::Output;
 use crate::parameters::CACHE_VARIABLE;
-use crate::request::RequestArgs;
+use crate::request::{self, RequestArgs};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -57,18 +57,20 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
     }
 }
 
-/// Runs this command for a PoRep in a child process, for upstream reads the folder of the keys from the environment.
-pub(crate) fn porep_in_child(
+/// Runs this command in a child process, for upstream reads the folder of the keys from the environment.
+///
+/// `vanilla` and `proof` are files that hold the request's vanilla proofs and the proof.
+pub(crate) fn in_child(
     executable: &Path,
     param_cache: &Path,
-    c1: &Path,
-    miner_id: u64,
+    request: &ProofRequest,
+    vanilla: &Path,
     proof: &Path,
 ) -> Result<(), Error> {
     let child = Command::new(executable)
-        .args(["verify", "--type", "porep", "--c1"])
-        .arg(c1)
-        .args(["--miner-id", &miner_id.to_string(), "--proof"])
+        .arg("verify")
+        .args(request::options(request, vanilla))
+        .arg("--proof")
         .arg(proof)
         .env(CACHE_VARIABLE, param_cache)
         .output()

@@ -7,7 +7,6 @@ mod circuits;
 mod prover;
 mod setup;
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -43,7 +42,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
 const BELLPERSON: &str = "bellperson";
 
 /// Runs one side in a child process and reads what it measured.
-fn run_side<T: DeserializeOwned>(side: &str, extra: &[OsString]) -> Result<T, Error> {
+fn run_side<T: DeserializeOwned>(side: &str, extra: &[String]) -> Result<T, Error> {
     let executable = std::env::current_exe()
         .map_err(|source| Error::file(Path::new("this executable"), source))?;
     let child = Command::new(&executable)

@@ -1,13 +1,13 @@
 //! `cuzk-bench compare prover`.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use bellperson::groth16::{Parameters, create_proof};
 use blstrs::Bls12;
-use cuzk_filecoin::{CircuitId, ProofKind, Statement};
+use cuzk_filecoin::vanilla::SealOptions;
+use cuzk_filecoin::{CircuitId, Statement};
 use cuzk_groth16::field::Isa;
 use cuzk_groth16::{Backend, Blinding, CpuBackend, ParameterFile};
 use cuzk_r1cs::Witness;
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::memory::{PeakMemory, Sampler};
 use crate::output::{self, Output};
 use crate::parameters::{self, Files};
-use crate::request::InputArgs;
+use crate::request::{self, InputArgs};
 use crate::{files, gen_vanilla};
 
 #[derive(clap::Args, Debug)]
@@ -127,21 +127,15 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), Error> {
     }
 }
 
-/// Makes a vanilla proof when none was given; returns the options that name it.
-fn make_input(args: &Args, folder: &Path) -> Result<Vec<OsString>, Error> {
+/// Makes a vanilla proof when none was given; returns the options that describe it.
+fn make_input(args: &Args, folder: &Path) -> Result<Vec<String>, Error> {
     if args.input.is_given() {
         return Ok(Vec::new());
     }
-    if args.circuit.kind != ProofKind::PoRep {
-        return Err(Error::input(
-            "--vanilla",
-            "nothing",
-            format!("a vanilla proof for {}", args.circuit),
-        ));
-    }
-    let c1 = folder.join("c1.json");
-    files::write_whole(&c1, &gen_vanilla::seal(args.circuit.sector_size, 1, 1000)?)?;
-    Ok(vec!["--c1".into(), c1.into()])
+    let request = gen_vanilla::seal(args.circuit, &SealOptions::default())?;
+    let file = folder.join("vanilla");
+    files::write_whole(&file, &request::file_content(&request)?)?;
+    Ok(request::input_options(&request, &file))
 }
 
 fn run_one(args: &Args, side: &str) -> Result<Measurement, Error> {

@@ -69,7 +69,10 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), Error> {
         tempfile::tempdir().map_err(|source| Error::file(Path::new("temporary folder"), source))?;
     let measure = |side: &str| -> Result<(Measurement, PathBuf), Error> {
         let out = folder.path().join(side);
-        let measurement = run_side(side, &["--side-out".into(), out.clone().into()])?;
+        let measurement = run_side(
+            side,
+            &["--side-out".into(), out.to_string_lossy().into_owned()],
+        )?;
         Ok((measurement, out))
     };
     let (cuzk, our_file) = measure(OURS)?;

@@ -2,6 +2,8 @@ use std::io::Write;
 
 use clap::Parser;
 
+use cuzk_filecoin::{ProofKind, ProofRequest};
+
 use super::RequestArgs;
 use crate::error::Error;
 
@@ -124,5 +126,42 @@ fn commitments_are_32_bytes_of_hex() {
                 refusal(&["--type", "snap", "--vanilla", path(&vanilla), option, value]);
             assert_eq!(field, option);
         }
+    }
+}
+
+#[test]
+fn options_and_file_give_the_request_again() {
+    let post = ProofRequest {
+        sector_size: 2048,
+        registered_proof: 10,
+        miner_id: 1000,
+        randomness: vec![3; 32],
+        partition_index: 4,
+        vanilla_proofs: vec![vec![1, 2], vec![3]],
+        ..ProofRequest::new(ProofKind::WindowPoSt)
+    };
+    let snap = ProofRequest {
+        sector_size: 8 << 20,
+        registered_proof: 1,
+        sector_number: 5,
+        miner_id: 1000,
+        comm_r_old: vec![1; 32],
+        comm_r_new: vec![2; 32],
+        comm_d_new: vec![3; 32],
+        vanilla_proofs: vec![vec![9; 100]],
+        ..ProofRequest::new(ProofKind::SnapDeals)
+    };
+    let porep = ProofRequest {
+        sector_size: 2048,
+        sector_number: 7,
+        miner_id: 1000,
+        vanilla_proofs: vec![br#"{"SectorNum":7,"Phase1Out":"e30=","SectorSize":2048}"#.to_vec()],
+        ..ProofRequest::new(ProofKind::PoRep)
+    };
+    for request in [post, snap, porep] {
+        let content = file(&super::file_content(&request).expect("content"));
+        let options = super::options(&request, content.path());
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        assert_eq!(parse(&options).read().expect("a request"), request);
     }
 }
