@@ -9,7 +9,7 @@
 mod circuit;
 mod decode;
 mod final_check;
-mod generate;
+pub mod generate;
 mod kind;
 pub mod merkle;
 pub mod porep;

@@ -27,7 +27,13 @@ pub(super) trait Circuit<'i>: Sync {
     /// Block `k`, in order.
     fn block(&self, context: &Self::Context, k: usize, out: &mut impl Sink<'i>);
     /// The same as `block` for some blocks, with the hashes in lanes.
-    fn write(&self, context: &Self::Context, blocks: Range<usize>, target: &mut Target<'_>, isa: Isa) -> End;
+    fn write(
+        &self,
+        context: &Self::Context,
+        blocks: Range<usize>,
+        target: &mut Target<'_>,
+        isa: Isa,
+    ) -> End;
 }
 
 /// Native inputs that have another shape than the circuit's.
@@ -43,12 +49,28 @@ pub struct ShapeError {
 }
 
 impl ShapeError {
-    pub(super) fn check(what: &'static str, found: usize, expected: usize) -> Result<(), ShapeError> {
-        if found == expected { Ok(()) } else { Err(ShapeError { what, found, expected }) }
+    pub(super) fn check(
+        what: &'static str,
+        found: usize,
+        expected: usize,
+    ) -> Result<(), ShapeError> {
+        if found == expected {
+            Ok(())
+        } else {
+            Err(ShapeError {
+                what,
+                found,
+                expected,
+            })
+        }
     }
 }
 
-pub(super) fn check_path(what: &'static str, path: &Path, shape: &TreeShape) -> Result<(), ShapeError> {
+pub(super) fn check_path(
+    what: &'static str,
+    path: &Path,
+    shape: &TreeShape,
+) -> Result<(), ShapeError> {
     ShapeError::check(what, path.positions.len(), shape.levels())?;
     ShapeError::check(what, path.siblings.len(), shape.siblings())
 }
@@ -76,7 +98,9 @@ pub(super) fn compare<'i>(
     let mut survey = Survey::new(layout, 0);
     let context = circuit.prologue(&mut survey);
     let difference = |survey: &Survey<'_>, block| {
-        survey.mismatch.map_or(Ok(()), |(slot, wide, gadget)| Err((slot, wide, block, gadget)))
+        survey.mismatch.map_or(Ok(()), |(slot, wide, gadget)| {
+            Err((slot, wide, block, gadget))
+        })
     };
     difference(&survey, None)?;
     for k in 0..blocks {
@@ -127,8 +151,9 @@ pub(super) fn fill<'i>(
         .step_by(circuit.group())
         .map(|k| k..(k + circuit.group()).min(circuit.blocks()))
         .collect();
-    let sizes: Vec<Extent> =
-        std::iter::once(prologue).chain(groups.iter().map(|group| block.times(group.len()))).collect();
+    let sizes: Vec<Extent> = std::iter::once(prologue)
+        .chain(groups.iter().map(|group| block.times(group.len())))
+        .collect();
     let mut targets = targets(&layout, &sizes, (&mut inputs[1..], words, wide));
 
     let mut first = targets.remove(0);
@@ -163,8 +188,11 @@ fn targets<'a>(
         *end += size.slots;
         Some(*end)
     });
-    let mut bits =
-        if layout.is_dense() { None } else { Some(BlockBits::split(words, ends.clone()).into_iter()) };
+    let mut bits = if layout.is_dense() {
+        None
+    } else {
+        Some(BlockBits::split(words, ends.clone()).into_iter())
+    };
     sizes
         .iter()
         .zip(ends)

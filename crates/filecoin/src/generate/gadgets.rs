@@ -66,7 +66,9 @@ pub(super) type Words = [u32; 8];
 
 pub(super) fn words(element: &Scalar) -> Words {
     let bytes = element.to_repr();
-    std::array::from_fn(|i| u32::from_be_bytes(bytes[4 * i..4 * i + 4].try_into().expect("4 bytes")))
+    std::array::from_fn(|i| {
+        u32::from_be_bytes(bytes[4 * i..4 * i + 4].try_into().expect("4 bytes"))
+    })
 }
 
 /// A digest without its two top bits, as a field element.
@@ -172,7 +174,9 @@ impl LabelPreimage {
 
 /// The 255 bits of an element, the lowest first.
 pub(super) fn element_bits<'i>(out: &mut impl Sink<'i>, words: &Words) {
-    let quad = |i: usize| u64::from(words[2 * i].swap_bytes()) | u64::from(words[2 * i + 1].swap_bytes()) << 32;
+    let quad = |i: usize| {
+        u64::from(words[2 * i].swap_bytes()) | u64::from(words[2 * i + 1].swap_bytes()) << 32
+    };
     (0..3).for_each(|i| out.bits(quad(i), 64));
     out.bits(quad(3), 63);
 }
@@ -211,7 +215,11 @@ pub(super) fn climb_tree_d<'i>(
             out.bits(right, 1);
             out.number(*sibling);
         }
-        let children = if right == 1 { [*sibling, node] } else { [node, *sibling] };
+        let children = if right == 1 {
+            [*sibling, node]
+        } else {
+            [node, *sibling]
+        };
         children.iter().for_each(|child| out.number(*child));
         node = tree_d_node(out, children);
     }
@@ -341,7 +349,13 @@ mod tests {
             let siblings: Vec<Scalar> = (1..arity as u64).map(Scalar::from).collect();
             for position in 0..arity {
                 let mut picks = vec![Scalar::default(); num_picks(arity)];
-                let children = insert(arity, position as u64, Scalar::from(99), &siblings, &mut picks);
+                let children = insert(
+                    arity,
+                    position as u64,
+                    Scalar::from(99),
+                    &siblings,
+                    &mut picks,
+                );
                 let mut expected = siblings.clone();
                 expected.insert(position, Scalar::from(99));
                 assert_eq!(children[..arity], expected[..]);

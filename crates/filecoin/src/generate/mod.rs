@@ -10,6 +10,7 @@
 
 mod bits;
 mod circuit;
+mod compare;
 mod gadgets;
 mod isa;
 mod plan;
@@ -30,7 +31,10 @@ pub use isa::Isa;
 
 use crate::kind::{CircuitId, ProofKind};
 use crate::statement::{Inputs, Statement};
+use bellpepper_core::SynthesisError;
+use blstrs::Scalar;
 use circuit::{Circuit, Difference, Failure};
+use compare::Comparer;
 use cuzk_r1cs::{R1cs, Witness, WitnessLayout};
 use std::sync::Arc;
 use survey::Survey;
@@ -122,17 +126,51 @@ pub enum GenerateError {
     },
 }
 
+/// A witness that is not the circuit's, or could not be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// A variable has another value, or only one of the two has it.
+    #[error(
+        "{place}: the witness has {}, the circuit {}",
+        shown(found),
+        shown(expected)
+    )]
+    Different {
+        /// Public input, or block, gadget and number of a private variable.
+        place: String,
+        /// The witness's value.
+        found: Option<Scalar>,
+        /// The circuit's.
+        expected: Option<Scalar>,
+    },
+    /// The circuit's definition could not be run.
+    #[error("the circuit could not be synthesised: {0}")]
+    Synthesis(#[from] SynthesisError),
+}
+
+fn shown(value: &Option<Scalar>) -> String {
+    value.map_or("none".to_string(), |value| value.to_string())
+}
+
 fn kind(wide: bool) -> &'static str {
     if wide { "a field element" } else { "a bit" }
 }
 
 impl Extent {
     fn of(survey: &Survey<'_>, start: usize) -> Extent {
-        Extent { slots: survey.slot - start, wide: survey.wide, inputs: survey.inputs }
+        Extent {
+            slots: survey.slot - start,
+            wide: survey.wide,
+            inputs: survey.inputs,
+        }
     }
 
     fn times(self, n: usize) -> Extent {
-        Extent { slots: self.slots * n, wide: self.wide * n, inputs: self.inputs * n }
+        Extent {
+            slots: self.slots * n,
+            wide: self.wide * n,
+            inputs: self.inputs * n,
+        }
     }
 }
 
@@ -168,7 +206,11 @@ impl Generator {
         with_blank!(id, |blank| Generator::bind_as(circuit, id, blank))
     }
 
-    fn bind_as<'i>(r1cs: &R1cs, id: CircuitId, blank: &impl Circuit<'i>) -> Result<Generator, LayoutMismatch> {
+    fn bind_as<'i>(
+        r1cs: &R1cs,
+        id: CircuitId,
+        blank: &impl Circuit<'i>,
+    ) -> Result<Generator, LayoutMismatch> {
         let layout = r1cs.layout();
         if layout.is_dense() && matches!(id.kind, ProofKind::PoRep | ProofKind::SnapDeals) {
             return Err(LayoutMismatch::Dense { id });
@@ -176,13 +218,28 @@ impl Generator {
         let (prologue, block) = circuit::extents(blank, layout);
         let blocks = layout.num_aux().saturating_sub(prologue.slots) / block.slots;
         let counts = [
-            ("private variables", layout.num_aux(), prologue.slots, block.slots),
-            ("public inputs", layout.num_inputs(), prologue.inputs + 1, block.inputs),
+            (
+                "private variables",
+                layout.num_aux(),
+                prologue.slots,
+                block.slots,
+            ),
+            (
+                "public inputs",
+                layout.num_inputs(),
+                prologue.inputs + 1,
+                block.inputs,
+            ),
         ];
         for (what, found, outside, in_block) in counts {
             if blocks == 0 || found != outside + blocks * in_block {
                 let expected = format!("{outside} and {in_block} a block");
-                return Err(LayoutMismatch::Count { id, what, found, expected });
+                return Err(LayoutMismatch::Count {
+                    id,
+                    what,
+                    found,
+                    expected,
+                });
             }
         }
         let mismatch = |(slot, wide, block, gadget): Difference| LayoutMismatch::Slot {
@@ -196,9 +253,21 @@ impl Generator {
         let (found, expected) = (layout.num_wide(), prologue.wide + blocks * block.wide);
         if found != expected {
             let expected = expected.to_string();
-            return Err(LayoutMismatch::Count { id, what: "wide variables", found, expected });
+            return Err(LayoutMismatch::Count {
+                id,
+                what: "wide variables",
+                found,
+                expected,
+            });
         }
-        Ok(Generator { id, layout: layout.clone(), prologue, block, blocks, isa: Isa::detect() })
+        Ok(Generator {
+            id,
+            layout: layout.clone(),
+            prologue,
+            block,
+            blocks,
+            isa: Isa::detect(),
+        })
     }
 
     /// The same generator on another path. Panics when this processor cannot take it.
@@ -219,7 +288,8 @@ impl Generator {
 
     /// The part of the circuit that allocates a private variable: block and gadget, to be read by people.
     pub fn locate(&self, slot: usize) -> String {
-        let (block, gadget) = with_blank!(self.id, |blank| circuit::locate(blank, &self.layout, slot));
+        let (block, gadget) =
+            with_blank!(self.id, |blank| circuit::locate(blank, &self.layout, slot));
         let gadget = gadget.map_or("nothing".to_string(), |gadget| gadget.to_string());
         format!("{}, {gadget}", block_name(block))
     }
@@ -229,7 +299,12 @@ impl Generator {
     ///
     /// # Errors
     /// When the statement is not one of this circuit.
-    pub fn witness(&self, statement: &Statement, partition: usize, witness: &mut Witness) -> Result<(), GenerateError> {
+    pub fn witness(
+        &self,
+        statement: &Statement,
+        partition: usize,
+        witness: &mut Witness,
+    ) -> Result<(), GenerateError> {
         let (found, expected) = (statement.circuit_id(), self.id);
         if found != expected {
             return Err(GenerateError::Circuit { found, expected });
@@ -237,7 +312,66 @@ impl Generator {
         self.fill_from(statement.inputs(), partition, witness)
     }
 
-    fn fill_from(&self, inputs: &Inputs, partition: usize, witness: &mut Witness) -> Result<(), GenerateError> {
+    /// Compares a witness with what the circuit's own definition assigns, value by value.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare(
+        &self,
+        statement: &Statement,
+        partition: usize,
+        witness: &Witness,
+    ) -> Result<(), CompareError> {
+        self.compare_with(witness, |comparer| {
+            statement.synthesize(partition, comparer)
+        })
+    }
+
+    fn compare_with(
+        &self,
+        witness: &Witness,
+        synthesize: impl FnOnce(&mut Comparer<'_>) -> Result<(), SynthesisError>,
+    ) -> Result<(), CompareError> {
+        let mut comparer = Comparer::new(witness);
+        let synthesized = synthesize(&mut comparer);
+        let different = |difference| match difference {
+            compare::Difference::Input {
+                index,
+                found,
+                expected,
+            } => CompareError::Different {
+                place: format!("public input {index}"),
+                found,
+                expected,
+            },
+            compare::Difference::Aux {
+                slot,
+                found,
+                expected,
+            } => {
+                let place = format!("{}, private variable {slot}", self.locate(slot));
+                CompareError::Different {
+                    place,
+                    found,
+                    expected,
+                }
+            }
+        };
+        match (comparer.finish(), synthesized) {
+            // What differs says more than that synthesis ended.
+            (Err(difference), Ok(()) | Err(SynthesisError::Unsatisfiable)) => {
+                Err(different(difference))
+            }
+            (_, synthesized) => Ok(synthesized?),
+        }
+    }
+
+    fn fill_from(
+        &self,
+        inputs: &Inputs,
+        partition: usize,
+        witness: &mut Witness,
+    ) -> Result<(), GenerateError> {
         match inputs {
             Inputs::PoRep(porep) => {
                 check_partition(partition, porep.partitions.len())?;
@@ -254,22 +388,32 @@ impl Generator {
         }
     }
 
-    fn fill<'i>(&self, circuit: &impl Circuit<'i>, witness: &mut Witness) -> Result<(), GenerateError> {
+    fn fill<'i>(
+        &self,
+        circuit: &impl Circuit<'i>,
+        witness: &mut Witness,
+    ) -> Result<(), GenerateError> {
         ShapeError::check("blocks", circuit.blocks(), self.blocks)?;
         circuit.check()?;
         let same = Arc::ptr_eq(witness.layout(), &self.layout) || *witness.layout() == self.layout;
         if !same {
             *witness = Witness::new(self.layout.clone());
         }
-        circuit::fill(circuit, (self.prologue, self.block), self.isa, witness).map_err(|failure| match failure {
-            Failure::Extent(shape) => GenerateError::Shape(shape),
-            Failure::NotABit(slot) => GenerateError::NotABit { slot },
+        circuit::fill(circuit, (self.prologue, self.block), self.isa, witness).map_err(|failure| {
+            match failure {
+                Failure::Extent(shape) => GenerateError::Shape(shape),
+                Failure::NotABit(slot) => GenerateError::NotABit { slot },
+            }
         })
     }
 }
 
 fn check_partition(found: usize, partitions: usize) -> Result<(), GenerateError> {
-    if found < partitions { Ok(()) } else { Err(GenerateError::Partition { found, partitions }) }
+    if found < partitions {
+        Ok(())
+    } else {
+        Err(GenerateError::Partition { found, partitions })
+    }
 }
 
 fn block_name(block: Option<usize>) -> String {

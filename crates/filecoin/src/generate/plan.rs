@@ -5,7 +5,8 @@
 use super::Isa;
 use super::bits::{BitSink, BlockBits};
 use super::gadgets::{
-    self, Instance, LabelPreimage, PathForm, Words, helper_bits, insert, levels, num_picks, truncated,
+    self, Instance, LabelPreimage, PathForm, Words, helper_bits, insert, levels, num_picks,
+    truncated,
 };
 use super::poseidon::Poseidon;
 use super::sha256::Digest;
@@ -60,7 +61,10 @@ pub(super) struct Climb<'i> {
 
 impl<'t, 'a, 'i> Plan<'t, 'a, 'i> {
     pub(super) fn new(cursor: Cursor<'t, 'a>) -> Self {
-        Plan { cursor, jobs: Jobs::default() }
+        Plan {
+            cursor,
+            jobs: Jobs::default(),
+        }
     }
 
     pub(super) fn close(self) -> (End, Jobs<'i>) {
@@ -90,7 +94,11 @@ impl<'i> Sink<'i> for Plan<'_, '_, 'i> {
 
     fn poseidon(&mut self, instance: Instance, preimage: &[Scalar]) -> Scalar {
         let rank = self.cursor.skip_numbers(instance.poseidon().slots());
-        self.jobs.hashes.push(Hash { rank, instance, preimage: preimage.to_vec() });
+        self.jobs.hashes.push(Hash {
+            rank,
+            instance,
+            preimage: preimage.to_vec(),
+        });
         Scalar::ZERO
     }
 
@@ -99,25 +107,47 @@ impl<'i> Sink<'i> for Plan<'_, '_, 'i> {
         let slot = self.cursor.skip_bits(gadgets::node().slots());
         self.jobs.nodes.push((slot, *children));
         let mut hash = Sha256::new();
-        children.iter().flatten().for_each(|word| hash.update(word.to_be_bytes()));
+        children
+            .iter()
+            .flatten()
+            .for_each(|word| hash.update(word.to_be_bytes()));
         let digest = hash.finalize();
-        std::array::from_fn(|i| u32::from_be_bytes(digest[4 * i..4 * i + 4].try_into().expect("4 bytes")))
+        std::array::from_fn(|i| {
+            u32::from_be_bytes(digest[4 * i..4 * i + 4].try_into().expect("4 bytes"))
+        })
     }
 
     fn label(&mut self, preimage: LabelPreimage) -> Digest {
         let slot = self.cursor.skip_bits(gadgets::label().slots());
         // The label itself is allocated right behind.
-        self.jobs.labels.push(Label { slot, rank: self.cursor.rank(), preimage });
+        self.jobs.labels.push(Label {
+            slot,
+            rank: self.cursor.rank(),
+            preimage,
+        });
         Digest::default()
     }
 
-    fn climb(&mut self, shape: &TreeShape, form: PathForm, leaf: Scalar, index: u64, siblings: &'i [Scalar]) -> Scalar {
+    fn climb(
+        &mut self,
+        shape: &TreeShape,
+        form: PathForm,
+        leaf: Scalar,
+        index: u64,
+        siblings: &'i [Scalar],
+    ) -> Scalar {
         let rank = self.cursor.rank();
         for (arity, position, siblings) in levels(shape, index, siblings) {
-            let own = if form == PathForm::Allocating { siblings.len() } else { 0 };
+            let own = if form == PathForm::Allocating {
+                siblings.len()
+            } else {
+                0
+            };
             let after = num_picks(arity) + Instance::of_arity(arity).poseidon().slots();
             if self.cursor.is_dense() {
-                let bits = level_bits(form, arity, position).map(|(_, count)| count as usize).sum::<usize>();
+                let bits = level_bits(form, arity, position)
+                    .map(|(_, count)| count as usize)
+                    .sum::<usize>();
                 self.cursor.skip_numbers(bits + own + after);
                 continue;
             }
@@ -130,7 +160,14 @@ impl<'i> Sink<'i> for Plan<'_, '_, 'i> {
             bits.for_each(|(value, count)| self.cursor.bits(value, count));
             self.cursor.skip_numbers(after);
         }
-        self.jobs.climbs.push(Climb { rank, shape: *shape, form, leaf, index, siblings });
+        self.jobs.climbs.push(Climb {
+            rank,
+            shape: *shape,
+            form,
+            leaf,
+            index,
+            siblings,
+        });
         Scalar::ZERO
     }
 }
@@ -138,18 +175,26 @@ impl<'i> Sink<'i> for Plan<'_, '_, 'i> {
 /// The bits of a level: its position, if the path allocates it, and the two that insertion allocates.
 fn level_bits(form: PathForm, arity: usize, position: u64) -> impl Iterator<Item = (u64, u32)> {
     let own = (form == PathForm::Allocating).then_some((position, arity.trailing_zeros()));
-    own.into_iter().chain(helper_bits(arity, position).map(|bits| (bits, 2)))
+    own.into_iter()
+        .chain(helper_bits(arity, position).map(|bits| (bits, 2)))
 }
 
 impl Jobs<'_> {
     /// The bits of tree D's hashes.
     pub(super) fn run_nodes(&self, isa: Isa, bits: &mut BlockBits<'_>) {
         let slots: Vec<usize> = self.nodes.iter().map(|(slot, _)| *slot).collect();
-        gadgets::node().hash_many(isa, bits, &slots, |k, j| gadgets::node_block(&self.nodes[k].1, j));
+        gadgets::node().hash_many(isa, bits, &slots, |k, j| {
+            gadgets::node_block(&self.nodes[k].1, j)
+        });
     }
 
     /// The bits of the labels' hashes, and the labels.
-    pub(super) fn run_labels(&self, isa: Isa, bits: &mut BlockBits<'_>, wide: &mut [Scalar]) -> Vec<Scalar> {
+    pub(super) fn run_labels(
+        &self,
+        isa: Isa,
+        bits: &mut BlockBits<'_>,
+        wide: &mut [Scalar],
+    ) -> Vec<Scalar> {
         let slots: Vec<usize> = self.labels.iter().map(|label| label.slot).collect();
         let message = |k: usize, j| self.labels[k].preimage.block(j);
         let digests = gadgets::label().hash_many(isa, bits, &slots, message);
@@ -162,11 +207,20 @@ impl Jobs<'_> {
 
     /// The Poseidon hashes outside of paths, all of one instance; returns the digests.
     pub(super) fn run_hashes(&self, isa: Isa, wide: &mut [Scalar]) -> Vec<Scalar> {
-        let Some(first) = self.hashes.first() else { return Vec::new() };
-        assert!(self.hashes.iter().all(|hash| hash.instance == first.instance));
+        let Some(first) = self.hashes.first() else {
+            return Vec::new();
+        };
+        assert!(
+            self.hashes
+                .iter()
+                .all(|hash| hash.instance == first.instance)
+        );
         let poseidon = first.instance.poseidon();
         let preimages = self.hashes.iter().map(|hash| hash.preimage.as_slice());
-        let mut outs = carve(wide, self.hashes.iter().map(|hash| (hash.rank, poseidon.slots())));
+        let mut outs = carve(
+            wide,
+            self.hashes.iter().map(|hash| (hash.rank, poseidon.slots())),
+        );
         match first.preimage.len() {
             2 => hash_slices::<2>(poseidon, isa, preimages, &mut outs),
             11 => hash_slices::<11>(poseidon, isa, preimages, &mut outs),
@@ -177,7 +231,10 @@ impl Jobs<'_> {
 
     /// The paths in trees C and R.
     pub(super) fn run_climbs(&self, isa: Isa, dense: bool, wide: &mut [Scalar]) {
-        let outs = self.climbs.iter().map(|climb| (climb.rank, climb.wide(dense)));
+        let outs = self
+            .climbs
+            .iter()
+            .map(|climb| (climb.rank, climb.wide(dense)));
         let mut outs = carve(wide, outs);
         for (climbs, outs) in self.climbs.chunks(PATHS).zip(outs.chunks_mut(PATHS)) {
             climb_group(isa, dense, climbs, outs);
@@ -189,12 +246,20 @@ impl Climb<'_> {
     /// Wide variables of the path.
     fn wide(&self, dense: bool) -> usize {
         let level = |(arity, position, siblings): (usize, u64, &[Scalar])| {
-            let bits: u32 = level_bits(self.form, arity, position).map(|(_, count)| count).sum();
-            let own = if self.form == PathForm::Allocating { siblings.len() } else { 0 };
+            let bits: u32 = level_bits(self.form, arity, position)
+                .map(|(_, count)| count)
+                .sum();
+            let own = if self.form == PathForm::Allocating {
+                siblings.len()
+            } else {
+                0
+            };
             let bits = if dense { bits as usize } else { 0 };
             bits + own + num_picks(arity) + Instance::of_arity(arity).poseidon().slots()
         };
-        levels(&self.shape, self.index, self.siblings).map(level).sum()
+        levels(&self.shape, self.index, self.siblings)
+            .map(level)
+            .sum()
     }
 }
 
@@ -202,14 +267,18 @@ impl Climb<'_> {
 fn climb_group(isa: Isa, dense: bool, climbs: &[Climb<'_>], outs: &mut [&mut [Scalar]]) {
     let shape = climbs[0].shape;
     assert!(climbs.iter().all(|climb| climb.shape == shape));
-    let mut paths: Vec<_> = climbs.iter().map(|c| levels(&c.shape, c.index, c.siblings)).collect();
+    let mut paths: Vec<_> = climbs
+        .iter()
+        .map(|c| levels(&c.shape, c.index, c.siblings))
+        .collect();
     let mut nodes: Vec<Scalar> = climbs.iter().map(|climb| climb.leaf).collect();
     for arity in shape.arities() {
         let instance = Instance::of_arity(arity);
         let hash_slots = instance.poseidon().slots();
         let mut children = Vec::with_capacity(climbs.len());
         let mut hashes = Vec::with_capacity(climbs.len());
-        for (((path, climb), node), out) in paths.iter_mut().zip(climbs).zip(&nodes).zip(&mut *outs) {
+        for (((path, climb), node), out) in paths.iter_mut().zip(climbs).zip(&nodes).zip(&mut *outs)
+        {
             let (_, position, siblings) = path.next().expect("all paths have the shape's levels");
             let mut bits = level_bits(climb.form, arity, position);
             if climb.form == PathForm::Allocating {
@@ -222,7 +291,13 @@ fn climb_group(isa: Isa, dense: bool, climbs: &[Climb<'_>], outs: &mut [&mut [Sc
             if dense {
                 bits.for_each(|(value, count)| write_bits(take(out, count as usize), value));
             }
-            children.push(insert(arity, position, *node, siblings, take(out, num_picks(arity))));
+            children.push(insert(
+                arity,
+                position,
+                *node,
+                siblings,
+                take(out, num_picks(arity)),
+            ));
             hashes.push(take(out, hash_slots));
         }
         let preimages = children.iter().map(|children| &children[..arity]);
@@ -230,7 +305,10 @@ fn climb_group(isa: Isa, dense: bool, climbs: &[Climb<'_>], outs: &mut [&mut [Sc
             2 => hash_slices::<2>(instance.poseidon(), isa, preimages, &mut hashes),
             _ => hash_slices::<8>(instance.poseidon(), isa, preimages, &mut hashes),
         }
-        nodes.iter_mut().zip(&hashes).for_each(|(node, hash)| *node = hash[hash_slots - 1]);
+        nodes
+            .iter_mut()
+            .zip(&hashes)
+            .for_each(|(node, hash)| *node = hash[hash_slots - 1]);
     }
 }
 
@@ -240,13 +318,19 @@ fn hash_slices<'p, const ARITY: usize>(
     preimages: impl Iterator<Item = &'p [Scalar]>,
     outs: &mut [&mut [Scalar]],
 ) {
-    let preimages: Vec<[Scalar; ARITY]> = preimages.map(|p| p.try_into().expect("the arity")).collect();
+    let preimages: Vec<[Scalar; ARITY]> = preimages
+        .map(|p| p.try_into().expect("the arity"))
+        .collect();
     poseidon.hash_many(isa, &preimages, outs);
 }
 
 fn write_bits(slots: &mut [Scalar], value: u64) {
     for (i, slot) in slots.iter_mut().enumerate() {
-        *slot = if value >> i & 1 == 1 { Scalar::ONE } else { Scalar::ZERO };
+        *slot = if value >> i & 1 == 1 {
+            Scalar::ONE
+        } else {
+            Scalar::ZERO
+        };
     }
 }
 
@@ -258,7 +342,10 @@ fn take<'s>(slice: &mut &'s mut [Scalar], count: usize) -> &'s mut [Scalar] {
 }
 
 /// Disjoint parts of a slice, given by start and length in ascending order.
-fn carve<'s>(slice: &'s mut [Scalar], parts: impl Iterator<Item = (usize, usize)>) -> Vec<&'s mut [Scalar]> {
+fn carve<'s>(
+    slice: &'s mut [Scalar],
+    parts: impl Iterator<Item = (usize, usize)>,
+) -> Vec<&'s mut [Scalar]> {
     let (mut rest, mut at) = (slice, 0);
     parts
         .map(|(start, length)| {

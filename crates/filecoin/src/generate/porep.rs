@@ -2,12 +2,14 @@
 //!
 //! Source of the order: `storage_proofs_porep::stacked::circuit` and the gadgets that it uses.
 
+use super::Isa;
 use super::bits::BlockBits;
 use super::circuit::{Circuit, ShapeError, check_path};
-use super::gadgets::{Instance, LabelPreimage, PathForm, Words, climb_tree_d, element_bits, truncated, words};
+use super::gadgets::{
+    Instance, LabelPreimage, PathForm, Words, climb_tree_d, element_bits, truncated, words,
+};
 use super::plan::Plan;
 use super::sink::{End, Sink, Target};
-use super::Isa;
 use crate::kind::SectorSize;
 use crate::merkle::{Inclusion, Path, TreeShape};
 use crate::porep::{Challenge, Column, DRG_PARENTS, EXPANDER_PARENTS, PoRep};
@@ -38,19 +40,32 @@ impl<'i> Partition<'i> {
 
     /// Column hashes are of arity 2 at the small sizes.
     fn column_hash(&self) -> Instance {
-        if self.layers == 2 { Instance::Two } else { Instance::Eleven }
+        if self.layers == 2 {
+            Instance::Two
+        } else {
+            Instance::Eleven
+        }
     }
 
     fn inclusion(&self, out: &mut impl Sink<'i>, leaf: Scalar, path: &'i Path) {
         let index = path.index(&self.tree_rc);
-        out.climb(&self.tree_rc, PathForm::Allocating, leaf, index, &path.siblings);
+        out.climb(
+            &self.tree_rc,
+            PathForm::Allocating,
+            leaf,
+            index,
+            &path.siblings,
+        );
         out.input(Scalar::from(index));
     }
 
     /// The labels, from the parents' bits.
     fn labels(&self, out: &mut impl Sink<'i>, challenge: &Challenge) -> Vec<Scalar> {
-        let columns: Vec<Vec<Words>> =
-            challenge.parents.iter().map(|parent| parent.labels.iter().map(words).collect()).collect();
+        let columns: Vec<Vec<Words>> = challenge
+            .parents
+            .iter()
+            .map(|parent| parent.labels.iter().map(words).collect())
+            .collect();
         let (drg, expander) = columns.split_at(DRG_PARENTS);
         let label = |layer: usize| {
             out.gadget("label", layer);
@@ -60,8 +75,12 @@ impl<'i> Partition<'i> {
                 parents.extend(expander.iter().map(|column| column[layer - 2]));
             }
             parents.iter().for_each(|parent| element_bits(out, parent));
-            let preimage =
-                LabelPreimage { replica_id: self.replica_id, layer: layer as u32, node: challenge.node, parents };
+            let preimage = LabelPreimage {
+                replica_id: self.replica_id,
+                layer: layer as u32,
+                node: challenge.node,
+                parents,
+            };
             let label = truncated(&out.label(preimage));
             out.number(label);
             label
@@ -114,7 +133,13 @@ impl<'i> Circuit<'i> for Partition<'i> {
         out.gadget("data path", 0);
         out.number(data.leaf);
         let index = data.path.index(&self.tree_d);
-        climb_tree_d(out, PathForm::Allocating, data.leaf, index, &data.path.siblings);
+        climb_tree_d(
+            out,
+            PathForm::Allocating,
+            data.leaf,
+            index,
+            &data.path.siblings,
+        );
         out.input(Scalar::from(index));
 
         for (i, parent) in challenge.parents.iter().enumerate() {
@@ -159,9 +184,16 @@ impl<'i> Circuit<'i> for Partition<'i> {
             target.wide[replica.rank - 1] = replica.leaf;
         }
         let columns = jobs.run_hashes(isa, target.wide);
-        for (climbs, columns) in jobs.climbs.chunks_exact_mut(chains).zip(columns.chunks_exact(chains - 1)) {
+        for (climbs, columns) in jobs
+            .climbs
+            .chunks_exact_mut(chains)
+            .zip(columns.chunks_exact(chains - 1))
+        {
             let (parents, own) = climbs.split_at_mut(chains - 2);
-            parents.iter_mut().zip(columns).for_each(|(climb, column)| climb.leaf = *column);
+            parents
+                .iter_mut()
+                .zip(columns)
+                .for_each(|(climb, column)| climb.leaf = *column);
             own[1].leaf = columns[chains - 2];
         }
         jobs.run_climbs(isa, false, target.wide);
@@ -191,10 +223,16 @@ pub(super) fn blank(size: SectorSize) -> PoRep {
         sector_number: 0,
         partitions: Vec::new(),
     };
-    let column = Column { labels: vec![zero; porep.layers()], path: octal() };
+    let column = Column {
+        labels: vec![zero; porep.layers()],
+        path: octal(),
+    };
     porep.partitions.push(vec![Challenge {
         node: 0,
-        data: Inclusion { leaf: zero, path: path(TreeShape::binary(size)) },
+        data: Inclusion {
+            leaf: zero,
+            path: path(TreeShape::binary(size)),
+        },
         replica: octal(),
         column: octal(),
         parents: vec![column; DRG_PARENTS + EXPANDER_PARENTS],

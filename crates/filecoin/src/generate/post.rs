@@ -25,8 +25,14 @@ pub(super) struct Sectors<'i> {
 impl<'i> Sectors<'i> {
     pub(super) fn new(post: &'i PoSt) -> Self {
         let sectors: Vec<_> = post.circuit_sectors().collect();
-        let challenges = sectors.first().map_or(1, |(_, inclusions)| inclusions.len());
-        Sectors { sectors, shape: TreeShape::octal(post.sector_size), challenges }
+        let challenges = sectors
+            .first()
+            .map_or(1, |(_, inclusions)| inclusions.len());
+        Sectors {
+            sectors,
+            shape: TreeShape::octal(post.sector_size),
+            challenges,
+        }
     }
 }
 
@@ -39,13 +45,17 @@ impl<'i> Circuit<'i> for Sectors<'i> {
 
     /// As few sectors as have a multiple of [`PATHS`] paths.
     fn group(&self) -> usize {
-        (1..PATHS).find(|n| n * self.challenges % PATHS == 0).unwrap_or(PATHS)
+        (1..PATHS)
+            .find(|n| n * self.challenges % PATHS == 0)
+            .unwrap_or(PATHS)
     }
 
     fn check(&self) -> Result<(), ShapeError> {
         for (_, inclusions) in &self.sectors {
             ShapeError::check("challenges of a sector", inclusions.len(), self.challenges)?;
-            inclusions.iter().try_for_each(|i| check_path("path", &i.path, &self.shape))?;
+            inclusions
+                .iter()
+                .try_for_each(|i| check_path("path", &i.path, &self.shape))?;
         }
         Ok(())
     }
@@ -64,7 +74,13 @@ impl<'i> Circuit<'i> for Sectors<'i> {
             out.gadget("path", i);
             out.number(*leaf);
             let index = path.index(&self.shape);
-            out.climb(&self.shape, PathForm::Allocating, *leaf, index, &path.siblings);
+            out.climb(
+                &self.shape,
+                PathForm::Allocating,
+                *leaf,
+                index,
+                &path.siblings,
+            );
             out.input(Scalar::from(index));
         }
     }
@@ -85,7 +101,10 @@ impl<'i> Circuit<'i> for Sectors<'i> {
 pub(super) fn blank(id: CircuitId) -> PoSt {
     let shape = TreeShape::octal(id.sector_size);
     let zero = Scalar::default();
-    let path = Path { positions: vec![0; shape.levels()], siblings: vec![zero; shape.siblings()] };
+    let path = Path {
+        positions: vec![0; shape.levels()],
+        siblings: vec![zero; shape.siblings()],
+    };
     let challenges = match id.kind {
         ProofKind::WinningPoSt => WINNING_POST_CHALLENGE_COUNT,
         _ => WINDOW_POST_CHALLENGE_COUNT,

@@ -30,7 +30,14 @@ pub(super) trait Sink<'i>: BitSink {
     /// The bits of hashing a label's preimage, without those of its parts.
     fn label(&mut self, preimage: LabelPreimage) -> Digest;
     /// A path in tree C or R.
-    fn climb(&mut self, shape: &TreeShape, form: PathForm, leaf: Scalar, index: u64, siblings: &'i [Scalar]) -> Scalar;
+    fn climb(
+        &mut self,
+        shape: &TreeShape,
+        form: PathForm,
+        leaf: Scalar,
+        index: u64,
+        siblings: &'i [Scalar],
+    ) -> Scalar;
 }
 
 /// The part of a witness that one block's variables fill.
@@ -93,7 +100,9 @@ impl Cursor<'_, '_> {
     }
 
     pub(super) fn slot(&self) -> usize {
-        self.bits.as_ref().map_or(self.start + self.rank, BitWriter::at)
+        self.bits
+            .as_ref()
+            .map_or(self.start + self.rank, BitWriter::at)
     }
 
     pub(super) fn number(&mut self, value: Scalar) {
@@ -134,13 +143,21 @@ impl Cursor<'_, '_> {
 
     /// Leaves `count` bit variables for later, in a packed layout; returns the slot of the first.
     pub(super) fn skip_bits(&mut self, count: usize) -> usize {
-        let bits = self.bits.as_mut().expect("circuits with SHA-256 are bound to packed layouts only");
+        let bits = self
+            .bits
+            .as_mut()
+            .expect("circuits with SHA-256 are bound to packed layouts only");
         bits.skip(count);
         bits.at() - count
     }
 
     pub(super) fn close(self) -> End {
-        let end = End { slot: self.slot(), wide: self.rank, inputs: self.next_input, refused: self.refused };
+        let end = End {
+            slot: self.slot(),
+            wide: self.rank,
+            inputs: self.next_input,
+            refused: self.refused,
+        };
         if let Some(bits) = self.bits {
             bits.close();
         }
@@ -153,8 +170,15 @@ impl BitSink for Cursor<'_, '_> {
         match &mut self.bits {
             Some(bits) => bits.bits(value, count),
             None => {
-                for (i, slot) in self.wide[self.rank..][..count as usize].iter_mut().enumerate() {
-                    *slot = if value >> i & 1 == 1 { Scalar::ONE } else { Scalar::ZERO };
+                for (i, slot) in self.wide[self.rank..][..count as usize]
+                    .iter_mut()
+                    .enumerate()
+                {
+                    *slot = if value >> i & 1 == 1 {
+                        Scalar::ONE
+                    } else {
+                        Scalar::ZERO
+                    };
                 }
                 self.rank += count as usize;
             }
@@ -197,7 +221,14 @@ impl<'i> Sink<'i> for InOrder<'_, '_> {
         gadgets::label().hash(self, |j| preimage.block(j))
     }
 
-    fn climb(&mut self, shape: &TreeShape, form: PathForm, leaf: Scalar, index: u64, siblings: &'i [Scalar]) -> Scalar {
+    fn climb(
+        &mut self,
+        shape: &TreeShape,
+        form: PathForm,
+        leaf: Scalar,
+        index: u64,
+        siblings: &'i [Scalar],
+    ) -> Scalar {
         climb_levels(self, shape, form, leaf, index, siblings)
     }
 }

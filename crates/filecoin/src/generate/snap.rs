@@ -45,7 +45,10 @@ impl<'i> Partition<'i> {
     pub(super) fn new(snap: &'i SnapDeals, k: usize) -> Self {
         let nodes = snap.sector_size.nodes() as usize;
         let high_bits = hs(nodes);
-        let chosen = high_bits.iter().position(|h| *h == h_default(nodes)).expect("the default is possible");
+        let chosen = high_bits
+            .iter()
+            .position(|h| *h == h_default(nodes))
+            .expect("the default is possible");
         Partition {
             snap,
             k,
@@ -70,10 +73,19 @@ impl<'i> Partition<'i> {
         let mut row = self.partition.apex_leaves.clone();
         for level in 0..self.apex_bits {
             out.gadget("apex tree row", level);
-            row = row.chunks_exact(2).map(|pair| tree_d_node(out, [pair[0], pair[1]])).collect();
+            row = row
+                .chunks_exact(2)
+                .map(|pair| tree_d_node(out, [pair[0], pair[1]]))
+                .collect();
         }
         out.gadget("partition path", 0);
-        climb_tree_d(out, PathForm::Given, row[0], self.k as u64, self.partition_path());
+        climb_tree_d(
+            out,
+            PathForm::Given,
+            row[0],
+            self.k as u64,
+            self.partition_path(),
+        );
     }
 
     /// Nodes drawn from the new CommR: as many from each digest as it has bits for.
@@ -103,7 +115,11 @@ impl<'i> Partition<'i> {
         let high = |h: usize| Scalar::from(node >> (self.node_bits - h));
         for (i, h) in self.high_bits.into_iter().enumerate() {
             out.small_number(high(h));
-            out.small_number(if i == self.chosen { high(h) } else { Scalar::ZERO });
+            out.small_number(if i == self.chosen {
+                high(h)
+            } else {
+                Scalar::ZERO
+            });
         }
         let chosen = high(self.high_bits[self.chosen]);
         out.small_number(chosen);
@@ -112,7 +128,9 @@ impl<'i> Partition<'i> {
 
     /// A path in tree R whose siblings are allocated first.
     fn replica_path(&self, out: &mut impl Sink<'i>, leaf: Scalar, node: u64, path: &'i Path) {
-        path.siblings.iter().for_each(|sibling| out.number(*sibling));
+        path.siblings
+            .iter()
+            .for_each(|sibling| out.number(*sibling));
         out.climb(&self.tree_r, PathForm::Given, leaf, node, &path.siblings);
     }
 }
@@ -131,8 +149,16 @@ impl<'i> Circuit<'i> for Partition<'i> {
 
     fn check(&self) -> Result<(), ShapeError> {
         let tree_d = TreeShape::binary(self.snap.sector_size);
-        ShapeError::check("apex leaves", self.partition.apex_leaves.len(), 1 << self.apex_bits)?;
-        ShapeError::check("challenges", self.partition.challenges.len(), self.challenges)?;
+        ShapeError::check(
+            "apex leaves",
+            self.partition.apex_leaves.len(),
+            1 << self.apex_bits,
+        )?;
+        ShapeError::check(
+            "challenges",
+            self.partition.challenges.len(),
+            self.challenges,
+        )?;
         for challenge in &self.partition.challenges {
             check_path("path in the old tree R", &challenge.old.path, &self.tree_r)?;
             check_path("path in the new tree R", &challenge.new.path, &self.tree_r)?;
@@ -158,12 +184,19 @@ impl<'i> Circuit<'i> for Partition<'i> {
 
         out.gadget("private input", 0);
         let roots = [partition.comm_c, partition.root_r_old, partition.root_r_new];
-        roots.iter().chain(&partition.apex_leaves).chain(self.partition_path()).for_each(|v| out.number(*v));
+        roots
+            .iter()
+            .chain(&partition.apex_leaves)
+            .chain(self.partition_path())
+            .for_each(|v| out.number(*v));
         out.gadget("commitment", 0);
         out.poseidon(Instance::Two, &[partition.comm_c, partition.root_r_old]);
         out.poseidon(Instance::Two, &[partition.comm_c, partition.root_r_new]);
         self.apex_tree(out);
-        Context { phi, nodes: self.challenged_nodes(out) }
+        Context {
+            phi,
+            nodes: self.challenged_nodes(out),
+        }
     }
 
     fn block(&self, context: &Context, k: usize, out: &mut impl Sink<'i>) {
@@ -184,14 +217,25 @@ impl<'i> Circuit<'i> for Partition<'i> {
 
         out.gadget("apex leaf", 0);
         let low_bits = self.node_bits - self.partition_bits - self.apex_bits;
-        select(out, &self.partition.apex_leaves, node >> low_bits, self.apex_bits);
+        select(
+            out,
+            &self.partition.apex_leaves,
+            node >> low_bits,
+            self.apex_bits,
+        );
         out.gadget("data path", 0);
         let siblings = &data.path.siblings[..low_bits];
         siblings.iter().for_each(|sibling| out.number(*sibling));
         climb_tree_d(out, PathForm::Given, data.leaf, node, siblings);
     }
 
-    fn write(&self, context: &Context, blocks: Range<usize>, target: &mut Target<'_>, isa: Isa) -> End {
+    fn write(
+        &self,
+        context: &Context,
+        blocks: Range<usize>,
+        target: &mut Target<'_>,
+        isa: Isa,
+    ) -> End {
         let mut plan = Plan::new(target.cursor());
         for k in blocks.clone() {
             self.block(context, k, &mut plan);
@@ -218,7 +262,11 @@ fn select<'i>(out: &mut impl Sink<'i>, from: &[Scalar], index: u64, bits: usize)
     let mut left = from.to_vec();
     for bit in (0..bits).rev() {
         let (lower, upper) = left.split_at(left.len() / 2);
-        left = if index >> bit & 1 == 1 { upper.to_vec() } else { lower.to_vec() };
+        left = if index >> bit & 1 == 1 {
+            upper.to_vec()
+        } else {
+            lower.to_vec()
+        };
         left.iter().for_each(|value| out.number(*value));
     }
 }
@@ -228,10 +276,18 @@ pub(super) fn blank(size: SectorSize) -> SnapDeals {
     let zero = Scalar::default();
     let inclusion = |shape: TreeShape| Inclusion {
         leaf: zero,
-        path: Path { positions: vec![0; shape.levels()], siblings: vec![zero; shape.siblings()] },
+        path: Path {
+            positions: vec![0; shape.levels()],
+            siblings: vec![zero; shape.siblings()],
+        },
     };
     let octal = || inclusion(TreeShape::octal(size));
-    let challenge = Challenge { node: 0, old: octal(), data: inclusion(TreeShape::binary(size)), new: octal() };
+    let challenge = Challenge {
+        node: 0,
+        old: octal(),
+        data: inclusion(TreeShape::binary(size)),
+        new: octal(),
+    };
     SnapDeals {
         registered: registered::update(size as u64).expect("every size has an update proof"),
         sector_size: size,

@@ -20,7 +20,8 @@ pub(super) struct Gadget {
 impl std::fmt::Display for Gadget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.name, self.index)?;
-        self.level.map_or(Ok(()), |(name, level)| write!(f, ", {name} {level}"))
+        self.level
+            .map_or(Ok(()), |(name, level)| write!(f, ", {name} {level}"))
     }
 }
 
@@ -42,7 +43,16 @@ impl<'l> Survey<'l> {
     /// Begins at a slot.
     pub(super) fn new(layout: &'l WitnessLayout, slot: usize) -> Self {
         let gadget = Gadget::default();
-        Survey { layout, slot, wide: 0, inputs: 0, gadget, mismatch: None, wanted: None, found: None }
+        Survey {
+            layout,
+            slot,
+            wide: 0,
+            inputs: 0,
+            gadget,
+            mismatch: None,
+            wanted: None,
+            found: None,
+        }
     }
 
     /// Looks for the gadget that allocates a slot.
@@ -62,14 +72,20 @@ impl<'l> Survey<'l> {
             self.mismatch = slot.map(|slot| (slot, !wide, self.gadget));
         }
         self.slot += count;
-        self.wide += if wide || self.layout.is_dense() { count } else { 0 };
+        self.wide += if wide || self.layout.is_dense() {
+            count
+        } else {
+            0
+        };
     }
 }
 
 /// The first of these slots that the layout has not, or has as the other kind. In a dense layout every kind is right.
 fn first_other(layout: &WitnessLayout, slots: Range<usize>, wide: bool) -> Option<usize> {
     let limit = layout.num_aux();
-    let Some(mask) = layout.mask_words() else { return (slots.end > limit).then_some(limit) };
+    let Some(mask) = layout.mask_words() else {
+        return (slots.end > limit).then_some(limit);
+    };
     let mut at = slots.start;
     while at < slots.end.min(limit) {
         let count = (64 - at % 64).min(slots.end - at);
@@ -108,7 +124,11 @@ impl<'i> Sink<'i> for Survey<'_> {
         if name.ends_with("level") {
             self.gadget.level = Some((name, index));
         } else {
-            self.gadget = Gadget { name, index, level: None };
+            self.gadget = Gadget {
+                name,
+                index,
+                level: None,
+            };
         }
     }
 
@@ -127,7 +147,14 @@ impl<'i> Sink<'i> for Survey<'_> {
         Digest::default()
     }
 
-    fn climb(&mut self, shape: &TreeShape, form: PathForm, leaf: Scalar, index: u64, siblings: &'i [Scalar]) -> Scalar {
+    fn climb(
+        &mut self,
+        shape: &TreeShape,
+        form: PathForm,
+        leaf: Scalar,
+        index: u64,
+        siblings: &'i [Scalar],
+    ) -> Scalar {
         climb_levels(self, shape, form, leaf, index, siblings)
     }
 }

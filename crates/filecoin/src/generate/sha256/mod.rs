@@ -11,8 +11,8 @@ mod shape;
 
 use super::Isa;
 use super::bits::{BitSink, BitWriter, BlockBits};
-pub(super) use shape::{Bits, pad};
 use shape::Shape;
+pub(super) use shape::{Bits, pad};
 
 /// A message block, or a chaining value, as big-endian words (FIPS 180-4).
 pub(super) type Block = [u32; 16];
