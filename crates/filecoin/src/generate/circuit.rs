@@ -3,7 +3,8 @@
 use super::bits::{BlockBits, Seams, merge_seams};
 use super::sink::{End, InOrder, Sink, Target};
 use super::survey::{Gadget, Survey};
-use super::{Extent, Isa};
+use super::times::timed;
+use super::{Extent, GadgetTimes, Isa};
 use crate::merkle::{Path, TreeShape};
 use blstrs::Scalar;
 use cuzk_r1cs::{Witness, WitnessLayout};
@@ -26,14 +27,14 @@ pub(super) trait Circuit<'i>: Sync {
     fn prologue(&self, out: &mut impl Sink<'i>) -> Self::Context;
     /// Block `k`, in order.
     fn block(&self, context: &Self::Context, k: usize, out: &mut impl Sink<'i>);
-    /// The same as `block` for some blocks, with the hashes in lanes.
+    /// The same as `block` for some blocks, with the hashes in lanes; also says where the time went.
     fn write(
         &self,
         context: &Self::Context,
         blocks: Range<usize>,
         target: &mut Target<'_>,
         isa: Isa,
-    ) -> End;
+    ) -> (End, GadgetTimes);
 }
 
 /// Native inputs that have another shape than the circuit's.
@@ -143,7 +144,8 @@ pub(super) fn fill<'i>(
     (prologue, block): (Extent, Extent),
     isa: Isa,
     witness: &mut Witness,
-) -> Result<(), Failure> {
+) -> Result<GadgetTimes, Failure> {
+    let mut times = GadgetTimes::default();
     let layout = witness.layout().clone();
     let (inputs, words, wide) = witness.parts_mut();
     inputs[0] = Scalar::ONE;
@@ -158,24 +160,26 @@ pub(super) fn fill<'i>(
 
     let mut first = targets.remove(0);
     let mut out = InOrder(first.cursor());
-    let context = circuit.prologue(&mut out);
+    let context = timed(&mut times.prologue, || circuit.prologue(&mut out));
     let end = out.0.close();
     let mut seams = vec![finish(first, end, prologue)?];
 
-    let written: Vec<Result<Seams, Failure>> = targets
+    let written: Vec<Result<(Seams, GadgetTimes), Failure>> = targets
         .into_par_iter()
         .zip(groups)
         .map(|(mut target, blocks)| {
             let size = block.times(blocks.len());
-            let end = circuit.write(&context, blocks, &mut target, isa);
-            finish(target, end, size)
+            let (end, times) = circuit.write(&context, blocks, &mut target, isa);
+            Ok((finish(target, end, size)?, times))
         })
         .collect();
     for result in written {
-        seams.push(result?);
+        let (group_seams, group_times) = result?;
+        seams.push(group_seams);
+        times += group_times;
     }
     merge_seams(witness.bits_mut(), &seams);
-    Ok(())
+    Ok(times)
 }
 
 /// Consecutive parts of a witness.

@@ -8,11 +8,13 @@
 //! that a circuit of another version is noticed before anything is proved with it. Equality of the values with those of
 //! the circuit's own definition is what the tests are for.
 
+pub mod arbitrary;
 mod bits;
 mod circuit;
 mod compare;
 mod gadgets;
 mod isa;
+mod jobs;
 mod plan;
 mod porep;
 mod poseidon;
@@ -23,11 +25,13 @@ mod snap;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod times;
 #[cfg(test)]
 mod values;
 
 pub use circuit::ShapeError;
 pub use isa::Isa;
+pub use times::GadgetTimes;
 
 use crate::kind::{CircuitId, ProofKind};
 use crate::statement::{Inputs, Statement};
@@ -304,12 +308,30 @@ impl Generator {
         statement: &Statement,
         partition: usize,
         witness: &mut Witness,
-    ) -> Result<(), GenerateError> {
+    ) -> Result<GadgetTimes, GenerateError> {
         let (found, expected) = (statement.circuit_id(), self.id);
         if found != expected {
             return Err(GenerateError::Circuit { found, expected });
         }
-        self.fill_from(statement.inputs(), partition, witness)
+        self.witness_from(statement.inputs(), partition, witness)
+    }
+
+    /// The same from native inputs, which need not be true.
+    pub fn witness_from(
+        &self,
+        inputs: &Inputs,
+        partition: usize,
+        witness: &mut Witness,
+    ) -> Result<GadgetTimes, GenerateError> {
+        let (found, partitions) = (partition, partitions(inputs));
+        if found >= partitions {
+            return Err(GenerateError::Partition { found, partitions });
+        }
+        match inputs {
+            Inputs::PoRep(porep) => self.fill(&porep::Partition::new(porep, partition), witness),
+            Inputs::SnapDeals(snap) => self.fill(&snap::Partition::new(snap, partition), witness),
+            Inputs::PoSt(post) => self.fill(&post::Sectors::new(post), witness),
+        }
     }
 
     /// Compares a witness with what the circuit's own definition assigns, value by value.
@@ -322,18 +344,22 @@ impl Generator {
         partition: usize,
         witness: &Witness,
     ) -> Result<(), CompareError> {
-        self.compare_with(witness, |comparer| {
-            statement.synthesize(partition, comparer)
-        })
+        self.compare_from(statement.inputs(), partition, witness)
     }
 
-    fn compare_with(
+    /// The same from native inputs, which need not be true.
+    pub fn compare_from(
         &self,
+        inputs: &Inputs,
+        partition: usize,
         witness: &Witness,
-        synthesize: impl FnOnce(&mut Comparer<'_>) -> Result<(), SynthesisError>,
     ) -> Result<(), CompareError> {
         let mut comparer = Comparer::new(witness);
-        let synthesized = synthesize(&mut comparer);
+        let synthesized = match inputs {
+            Inputs::PoRep(porep) => porep.synthesize(partition, &mut comparer),
+            Inputs::SnapDeals(snap) => snap.synthesize(partition, &mut comparer),
+            Inputs::PoSt(post) => post.synthesize(&mut comparer),
+        };
         let different = |difference| match difference {
             compare::Difference::Input {
                 index,
@@ -366,33 +392,11 @@ impl Generator {
         }
     }
 
-    fn fill_from(
-        &self,
-        inputs: &Inputs,
-        partition: usize,
-        witness: &mut Witness,
-    ) -> Result<(), GenerateError> {
-        match inputs {
-            Inputs::PoRep(porep) => {
-                check_partition(partition, porep.partitions.len())?;
-                self.fill(&porep::Partition::new(porep, partition), witness)
-            }
-            Inputs::SnapDeals(snap) => {
-                check_partition(partition, snap.partitions.len())?;
-                self.fill(&snap::Partition::new(snap, partition), witness)
-            }
-            Inputs::PoSt(post) => {
-                check_partition(partition, 1)?;
-                self.fill(&post::Sectors::new(post), witness)
-            }
-        }
-    }
-
     fn fill<'i>(
         &self,
         circuit: &impl Circuit<'i>,
         witness: &mut Witness,
-    ) -> Result<(), GenerateError> {
+    ) -> Result<GadgetTimes, GenerateError> {
         ShapeError::check("blocks", circuit.blocks(), self.blocks)?;
         circuit.check()?;
         let same = Arc::ptr_eq(witness.layout(), &self.layout) || *witness.layout() == self.layout;
@@ -408,11 +412,12 @@ impl Generator {
     }
 }
 
-fn check_partition(found: usize, partitions: usize) -> Result<(), GenerateError> {
-    if found < partitions {
-        Ok(())
-    } else {
-        Err(GenerateError::Partition { found, partitions })
+/// Partitions that inputs hold.
+fn partitions(inputs: &Inputs) -> usize {
+    match inputs {
+        Inputs::PoRep(porep) => porep.partitions.len(),
+        Inputs::SnapDeals(snap) => snap.partitions.len(),
+        Inputs::PoSt(_) => 1,
     }
 }
 

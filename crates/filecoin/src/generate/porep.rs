@@ -2,7 +2,6 @@
 //!
 //! Source of the order: `storage_proofs_porep::stacked::circuit` and the gadgets that it uses.
 
-use super::Isa;
 use super::bits::BlockBits;
 use super::circuit::{Circuit, ShapeError, check_path};
 use super::gadgets::{
@@ -10,6 +9,7 @@ use super::gadgets::{
 };
 use super::plan::Plan;
 use super::sink::{End, Sink, Target};
+use super::{GadgetTimes, Isa};
 use crate::kind::SectorSize;
 use crate::merkle::{Inclusion, Path, TreeShape};
 use crate::porep::{Challenge, Column, DRG_PARENTS, EXPANDER_PARENTS, PoRep};
@@ -123,7 +123,9 @@ impl<'i> Circuit<'i> for Partition<'i> {
         for value in [porep.comm_d, porep.comm_r, porep.comm_r_last, porep.comm_c] {
             out.number(value);
         }
-        [porep.replica_id, porep.comm_d, porep.comm_r].map(|value| out.input(value));
+        for value in [porep.replica_id, porep.comm_d, porep.comm_r] {
+            out.input(value);
+        }
         out.poseidon(Instance::Two, &[porep.comm_c, porep.comm_r_last]);
     }
 
@@ -165,7 +167,13 @@ impl<'i> Circuit<'i> for Partition<'i> {
     }
 
     /// Fourteen parents' columns, the node's own, and its encoded value: sixteen chains of Poseidon.
-    fn write(&self, _: &(), blocks: Range<usize>, target: &mut Target<'_>, isa: Isa) -> End {
+    fn write(
+        &self,
+        _: &(),
+        blocks: Range<usize>,
+        target: &mut Target<'_>,
+        isa: Isa,
+    ) -> (End, GadgetTimes) {
         let mut plan = Plan::new(target.cursor());
         for k in blocks.clone() {
             self.block(&(), k, &mut plan);
@@ -197,7 +205,7 @@ impl<'i> Circuit<'i> for Partition<'i> {
             own[1].leaf = columns[chains - 2];
         }
         jobs.run_climbs(isa, false, target.wide);
-        end
+        (end, jobs.times)
     }
 }
 

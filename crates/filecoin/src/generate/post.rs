@@ -2,11 +2,12 @@
 //!
 //! Source of the order: `storage_proofs_post::fallback::circuit`.
 
-use super::Isa;
 use super::circuit::{Circuit, ShapeError, check_path};
 use super::gadgets::{Instance, PathForm};
-use super::plan::{PATHS, Plan};
+use super::jobs::PATHS;
+use super::plan::Plan;
 use super::sink::{End, Sink, Target};
+use super::{GadgetTimes, Isa};
 use crate::kind::{CircuitId, ProofKind};
 use crate::merkle::{Inclusion, Path, TreeShape};
 use crate::post::{PoSt, Sector};
@@ -85,15 +86,21 @@ impl<'i> Circuit<'i> for Sectors<'i> {
         }
     }
 
-    fn write(&self, _: &(), blocks: Range<usize>, target: &mut Target<'_>, isa: Isa) -> End {
+    fn write(
+        &self,
+        _: &(),
+        blocks: Range<usize>,
+        target: &mut Target<'_>,
+        isa: Isa,
+    ) -> (End, GadgetTimes) {
         let mut plan = Plan::new(target.cursor());
         for k in blocks {
             self.block(&(), k, &mut plan);
         }
-        let (end, jobs) = plan.close();
+        let (end, mut jobs) = plan.close();
         jobs.run_hashes(isa, target.wide);
         jobs.run_climbs(isa, target.bits.is_none(), target.wide);
-        end
+        (end, jobs.times)
     }
 }
 

@@ -2,11 +2,12 @@
 //!
 //! Source of the order: `storage_proofs_update::{circuit, gadgets}`.
 
-use super::Isa;
 use super::circuit::{Circuit, ShapeError, check_path};
 use super::gadgets::{Instance, PathForm, climb_tree_d, element_bits, tree_d_node, words};
-use super::plan::{PATHS, Plan};
+use super::jobs::PATHS;
+use super::plan::Plan;
 use super::sink::{End, Sink, Target};
+use super::{GadgetTimes, Isa};
 use crate::kind::SectorSize;
 use crate::merkle::{Inclusion, Path, TreeShape};
 use crate::registered;
@@ -209,7 +210,9 @@ impl<'i> Circuit<'i> for Partition<'i> {
         out.gadget("encoding", 0);
         let scaled = data.leaf * rho;
         let encoded = old.leaf + scaled;
-        [old.leaf, data.leaf, scaled, encoded].map(|value| out.number(value));
+        for value in [old.leaf, data.leaf, scaled, encoded] {
+            out.number(value);
+        }
         out.gadget("old replica path", 0);
         self.replica_path(out, old.leaf, node, &old.path);
         out.gadget("new replica path", 0);
@@ -235,7 +238,7 @@ impl<'i> Circuit<'i> for Partition<'i> {
         blocks: Range<usize>,
         target: &mut Target<'_>,
         isa: Isa,
-    ) -> End {
+    ) -> (End, GadgetTimes) {
         let mut plan = Plan::new(target.cursor());
         for k in blocks.clone() {
             self.block(context, k, &mut plan);
@@ -253,7 +256,7 @@ impl<'i> Circuit<'i> for Partition<'i> {
             paths[1].leaf = encoded;
         }
         jobs.run_climbs(isa, false, target.wide);
-        end
+        (end, jobs.times)
     }
 }
 
