@@ -308,15 +308,16 @@ impl Generator {
         statement: &Statement,
         partition: usize,
         witness: &mut Witness,
-    ) -> Result<GadgetTimes, GenerateError> {
+    ) -> Result<(), GenerateError> {
         let (found, expected) = (statement.circuit_id(), self.id);
         if found != expected {
             return Err(GenerateError::Circuit { found, expected });
         }
-        self.witness_from(statement.inputs(), partition, witness)
+        self.witness_from(statement.inputs(), partition, witness)?;
+        Ok(())
     }
 
-    /// The same from native inputs, which need not be true.
+    /// The same from native inputs, which need not be true; also says where the time went.
     pub fn witness_from(
         &self,
         inputs: &Inputs,
