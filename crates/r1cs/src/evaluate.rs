@@ -30,11 +30,11 @@ impl R1cs {
             tasks.push((rows, here));
             stored = rest;
         }
+        let evaluator = Evaluator::new(self, witness);
         tasks.into_par_iter().for_each(|(rows, out)| {
-            let evaluator = Evaluator::new(self, witness, &rows);
             let csr = rows.segment.matrix(matrix);
             for (i, out) in rows.range.clone().zip(out) {
-                *out = evaluator.row(csr, i);
+                *out = evaluator.row(&rows, csr, i);
             }
         });
         if matrix == Matrix::A {
@@ -54,11 +54,11 @@ impl R1cs {
     pub fn check(&self, witness: &Witness) -> Result<(), Unsatisfied> {
         self.assert_fits(witness);
         let tasks: Vec<_> = Rows::pieces(self, TASK_ROWS).collect();
+        let evaluator = Evaluator::new(self, witness);
         let first = tasks.into_par_iter().find_map_first(|rows| {
-            let evaluator = Evaluator::new(self, witness, &rows);
             rows.range.clone().enumerate().find_map(|(offset, i)| {
                 let matrices = rows.segment.matrices.each_ref();
-                let [a, b, c] = matrices.map(|csr| evaluator.row(csr, i));
+                let [a, b, c] = matrices.map(|csr| evaluator.row(&rows, csr, i));
                 (a * b != c).then(|| Unsatisfied {
                     row: rows.first + offset,
                     block: rows.block(),
@@ -80,34 +80,126 @@ impl R1cs {
     }
 }
 
-/// Evaluates rows of one copy of a segment.
+/// What evaluation looks up for every entry.
 struct Evaluator<'a> {
     witness: &'a Witness,
-    rows: &'a Rows<'a>,
+    /// One at wide slots; none when all are.
+    mask: Option<&'a [u64]>,
     dictionary: &'a [Scalar],
+    /// The coefficients that are small integers, [`NOT_SMALL`] for the others.
+    small: Vec<i64>,
+    /// The integers from `-INTEGERS` to `INTEGERS` as field elements.
+    integers: Vec<Scalar>,
 }
 
+/// Largest coefficient that is added up as an integer: a row's 2^32 entries cannot overflow.
+const MAX_SMALL: i64 = 1 << 30;
+const NOT_SMALL: i64 = i64::MIN;
+const INTEGERS: i64 = 256;
+
 impl<'a> Evaluator<'a> {
-    fn new(circuit: &'a R1cs, witness: &'a Witness, rows: &'a Rows<'a>) -> Self {
+    fn new(circuit: &'a R1cs, witness: &'a Witness) -> Self {
         Self {
             witness,
-            rows,
+            mask: witness.layout().mask_words(),
             dictionary: circuit.dictionary(),
+            small: circuit.dictionary().iter().map(small).collect(),
+            integers: (-INTEGERS..=INTEGERS).map(integer).collect(),
         }
     }
 
-    fn row(&self, csr: &Csr, i: usize) -> Scalar {
-        csr.row(i).fold(Scalar::ZERO, |sum, (column, number)| {
-            sum + self.value(column) * self.dictionary[usize::from(number)]
-        })
+    /// One row times the witness. Coefficients of ones are added up, as integers while they
+    /// are small; only wide values are multiplied.
+    fn row(&self, rows: &Rows<'_>, csr: &Csr, i: usize) -> Scalar {
+        let mut sum = Scalar::ZERO;
+        let mut count = 0;
+        for (column, number) in csr.row(i) {
+            let column = rows.segment.resolve(column, rows.copy);
+            let value = match self.value(column) {
+                Value::Bit(false) => continue,
+                Value::Bit(true) => {
+                    match self.small[usize::from(number)] {
+                        NOT_SMALL => sum += &self.dictionary[usize::from(number)],
+                        coefficient => count += coefficient,
+                    }
+                    continue;
+                }
+                Value::Wide(value) => value,
+            };
+            match number {
+                0 => sum += value,
+                1 => sum -= value,
+                _ => sum += *value * self.dictionary[usize::from(number)],
+            }
+        }
+        if count == 0 {
+            return sum;
+        }
+        match usize::try_from(count + INTEGERS) {
+            Ok(i) if i < self.integers.len() => sum + self.integers[i],
+            _ => sum + integer(count),
+        }
     }
 
-    fn value(&self, column: Column) -> Scalar {
-        let column = self.rows.segment.resolve(column, self.rows.copy);
+    #[inline]
+    fn value(&self, column: Column) -> Value<'_> {
+        let i = column.index();
+        if column == Column::ONE {
+            return Value::Bit(true);
+        }
         if column.is_outer_input() {
-            self.witness.inputs()[column.index()]
-        } else {
-            self.witness.aux(column.index())
+            return Value::Wide(&self.witness.inputs()[i]);
+        }
+        match self.mask {
+            Some(mask) if mask[i / 64] >> (i % 64) & 1 == 0 => {
+                Value::Bit(self.witness.bits()[i / 64] >> (i % 64) & 1 == 1)
+            }
+            Some(_) => Value::Wide(&self.witness.wide()[self.witness.layout().wide_rank(i)]),
+            None => Value::Wide(&self.witness.wide()[i]),
+        }
+    }
+}
+
+enum Value<'a> {
+    Bit(bool),
+    Wide(&'a Scalar),
+}
+
+/// A field element as a small integer.
+fn small(value: &Scalar) -> i64 {
+    let magnitude = |value: &Scalar| {
+        let bytes = value.to_bytes_le();
+        let (low, high) = bytes.split_at(8);
+        let low = i64::from_le_bytes(low.try_into().expect("eight bytes"));
+        let fits = (0..=MAX_SMALL).contains(&low) && high.iter().all(|&byte| byte == 0);
+        fits.then_some(low)
+    };
+    let negative = || magnitude(&-value).map(|m| -m);
+    magnitude(value).or_else(negative).unwrap_or(NOT_SMALL)
+}
+
+/// An integer as a field element.
+fn integer(value: i64) -> Scalar {
+    let magnitude = Scalar::from(value.unsigned_abs());
+    if value < 0 { -magnitude } else { magnitude }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff::PrimeField;
+
+    #[test]
+    fn small_coefficients_are_integers_and_back() {
+        for value in [0, 1, -1, 2, -7, 255, -256, 1000, MAX_SMALL, -MAX_SMALL] {
+            assert_eq!(small(&integer(value)), value);
+        }
+        for value in [
+            Scalar::from(1 << 31),
+            -Scalar::from(1 << 31),
+            Scalar::ROOT_OF_UNITY,
+        ] {
+            assert_eq!(small(&value), NOT_SMALL);
         }
     }
 }
