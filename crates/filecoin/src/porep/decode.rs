@@ -4,6 +4,7 @@
 //! inner JSON is taken too. What is decoded here has the right shape; whether it is true is for [`super::check`].
 
 use super::circuit::layers;
+use super::label::LABEL_PARENTS;
 use super::{DRG_PARENTS, EXPANDER_PARENTS};
 use crate::decode::MerkleProof;
 use crate::decode::json::Scanner;
@@ -15,9 +16,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use blstrs::Scalar;
 use filecoin_proofs_api::RegisteredSealProof;
-
-/// Labels that one label is computed from: the parents, repeated.
-pub(super) const LABEL_PARENTS: usize = 37;
 
 type Result<T> = std::result::Result<T, RequestError>;
 

@@ -7,8 +7,12 @@
 mod check;
 mod circuit;
 mod decode;
+mod encode;
 mod label;
 mod prover_id;
+
+pub(crate) use label::{label, label_parents};
+pub(crate) use prover_id::replica_id;
 
 pub(crate) use circuit::{cache_identifier, challenges_per_partition, synthesize_blank};
 pub use prover_id::prover_id;

@@ -4,6 +4,9 @@
 //! sealing section: `SHA-256(prover id ‖ sector ‖ ticket ‖ CommD ‖ PoRep id)`), which binds the fields that no path
 //! or label covers.
 
+use super::PoRep;
+use blstrs::Scalar;
+use ff::PrimeField;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -53,6 +56,18 @@ impl ReplicaIdInputs<'_> {
             .into_par_iter()
             .find_any(|miner| self.replica_id(*miner) == *replica_id)
     }
+}
+
+/// The replica id that a statement's other values give.
+pub(crate) fn replica_id(porep: &PoRep) -> Scalar {
+    let inputs = ReplicaIdInputs {
+        sector_number: porep.sector_number,
+        ticket: &porep.ticket,
+        comm_d: &porep.comm_d.to_repr(),
+        porep_id: &porep.registered.as_v1_config().porep_id,
+    };
+    let id = inputs.replica_id(porep.miner_id);
+    Option::from(Scalar::from_repr(id)).expect("254 bits are below the modulus")
 }
 
 #[cfg(test)]

@@ -110,6 +110,15 @@ impl PoSt {
         generate_leaf_challenge(&params, self.randomness(), sector_number, index)
     }
 
+    /// The most sectors that vanilla proofs may be of, and the challenges of each.
+    pub(crate) fn capacity(&self) -> (usize, usize) {
+        let challenges = challenges_per_vanilla_proof(self.kind);
+        match self.kind {
+            ProofKind::WinningPoSt => (1, challenges),
+            _ => (blocks(self.id()), challenges),
+        }
+    }
+
     fn randomness(&self) -> DefaultTreeDomain {
         DefaultTreeDomain::try_from_bytes(&self.randomness).expect("32 bytes")
     }

@@ -7,6 +7,7 @@
 
 mod circuit;
 mod decode;
+mod encode;
 
 pub(crate) use circuit::{blocks, cache_identifier, synthesize_blank};
 

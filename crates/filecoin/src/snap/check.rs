@@ -2,6 +2,7 @@
 //!
 //! Upstream's check lets the apex leaves stand anywhere in their row; the circuit does not, nor does this one.
 
+use super::circuit::apex_leaves;
 use super::decode::{Challenge as RawChallenge, Partition as RawPartition};
 use super::{Challenge, Partition, SnapDeals};
 use crate::decode::MerkleProof;
@@ -132,10 +133,7 @@ fn check_inclusion(
 /// through its own.
 fn check_apex(snap: &SnapDeals, k: usize, partition: &Partition) -> Result<()> {
     let leaves = &partition.apex_leaves;
-    let partition_levels = snap.num_partitions().trailing_zeros() as usize;
-    let apex_levels = leaves.len().trailing_zeros() as usize;
-    let shape = TreeShape::binary(snap.sector_size);
-    let height = shape.levels() - partition_levels - apex_levels;
+    let height = snap.apex_height();
     for challenge in &partition.challenges {
         let place = (challenge.node >> height) as usize - k * leaves.len();
         let expected = node_at(&challenge.data, height);
@@ -152,6 +150,7 @@ fn check_apex(snap: &SnapDeals, k: usize, partition: &Partition) -> Result<()> {
             .map(|pair| NodeHash::Sha256.parent(pair))
             .collect();
     }
+    let apex_levels = leaves.len().trailing_zeros() as usize;
     let expected = node_at(&partition.challenges[0].data, height + apex_levels);
     if row[0] != expected {
         let found = format!("leaves that hash to {}", show(&row[0]));
@@ -177,6 +176,18 @@ fn node_at(data: &Inclusion, height: usize) -> Scalar {
 }
 
 impl SnapDeals {
+    /// Levels of tree D below the apex leaves.
+    fn apex_height(&self) -> usize {
+        let rows = self.num_partitions() * apex_leaves(self.sector_size);
+        TreeShape::binary(self.sector_size).levels() - rows.trailing_zeros() as usize
+    }
+
+    /// Level and index in tree D of a partition's apex leaves.
+    pub(crate) fn apex_row(&self, partition: usize) -> impl Iterator<Item = (usize, u64)> {
+        let (height, leaves) = (self.apex_height(), apex_leaves(self.sector_size));
+        (0..leaves).map(move |i| (height, (partition * leaves + i) as u64))
+    }
+
     /// The factor that encodes a node's data: a hash of the commitments and the node's high bits.
     pub fn rho(&self, node: u64) -> Scalar {
         let phi = phi(

@@ -81,7 +81,7 @@ pub(crate) fn synthesize_blank(
 
 impl SnapDeals {
     /// Number of high bits of a node that choose its factor.
-    pub(super) fn high_bits(&self) -> usize {
+    pub(crate) fn high_bits(&self) -> usize {
         h_default(nodes(self.sector_size))
     }
 
@@ -91,7 +91,7 @@ impl SnapDeals {
     }
 
     /// The nodes that a partition challenges, in order.
-    pub(super) fn challenged_nodes(&self, partition: usize) -> impl Iterator<Item = u64> {
+    pub(crate) fn challenged_nodes(&self, partition: usize) -> impl Iterator<Item = u64> {
         let nodes = nodes(self.sector_size);
         Challenges::new(nodes, self.comm_r_new.into(), partition).map(u64::from)
     }
@@ -144,7 +144,7 @@ impl SnapDeals {
     }
 
     /// A partition's vanilla proof in upstream's type.
-    fn upstream_proof<Tree>(&self, partition: usize) -> PartitionProof<Tree>
+    pub(super) fn upstream_proof<Tree>(&self, partition: usize) -> PartitionProof<Tree>
     where
         Tree: MerkleTreeTrait<Hasher = PoseidonHasher> + 'static,
     {

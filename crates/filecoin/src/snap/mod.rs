@@ -6,6 +6,7 @@
 mod check;
 mod circuit;
 mod decode;
+mod encode;
 
 pub(crate) use circuit::{cache_identifier, challenges_per_partition, synthesize_blank};
 

@@ -1,8 +1,10 @@
 //! Makers of vanilla proofs.
 //!
-//! [`seal`] seals a real sector with filecoin-proofs and takes each kind of proof from it.
+//! [`seal`] seals a real sector with filecoin-proofs and takes each kind of proof from it; [`synthetic`] builds valid
+//! proofs of any size from sparse trees.
 
 pub mod seal;
+pub mod synthetic;
 
 pub use seal::{
     Replica, SealOptions, SealedSector, UpdatedSector, post_vanilla, replicas_post, seal_porep,
@@ -29,6 +31,14 @@ pub enum VanillaError {
     /// The storage-proofs crates refused.
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
+    /// A number of sectors that no partition has.
+    #[error("{found} sectors, expected 1 to {most}")]
+    Sectors {
+        /// How many were asked for.
+        found: usize,
+        /// How many fit.
+        most: usize,
+    },
     /// A registered proof that does not suit.
     #[error("registered proof {found}, expected {expected}")]
     RegisteredProof {

@@ -6,3 +6,4 @@ mod porep;
 mod post;
 mod sealing;
 mod snap;
+mod synthetic;
