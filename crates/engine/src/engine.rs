@@ -152,9 +152,7 @@ impl<P: Pipeline> Engine<P> {
     /// whether all running jobs ended.
     pub async fn drain(&self, timeout: Duration) -> bool {
         self.shared.update(|core| core.phase = Phase::Draining);
-        let idle = self
-            .shared
-            .until(|core| (!core.any_running()).then_some(()));
+        let idle = self.shared.until(|core| core.at_rest().then_some(()));
         tokio::time::timeout(timeout, idle).await.is_ok()
     }
 
@@ -186,10 +184,15 @@ impl<P: Pipeline> Shared<P> {
             let mut core = self.lock();
             let result = change(&mut core);
             core.admit(Instant::now());
-            (result, std::mem::take(&mut core.outbox))
+            let outbox = std::mem::take(&mut core.outbox);
+            core.flushing += usize::from(outbox.has_writes());
+            (result, outbox)
         };
         self.work.notify_all();
-        self.flush(outbox);
+        if outbox.has_writes() {
+            self.flush(outbox);
+            self.lock().flushing -= 1;
+        }
         self.changed
             .send_modify(|version| *version = version.wrapping_add(1));
         result

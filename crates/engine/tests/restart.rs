@@ -167,3 +167,42 @@ fn one_journal_serves_one_process() {
         "{refused}"
     );
 }
+
+const CHILD: &str = "CUZK_ENGINE_TEST_CHILD";
+
+/// The same with a real process and a real `kill -9`: this test runs itself as the process that is killed.
+#[test]
+fn a_killed_process_loses_nothing() {
+    if let Some(dir) = std::env::var_os(CHILD) {
+        let (engine, script) = fresh(Path::new(&dir));
+        script.close_gate();
+        let job = submit(&engine, porep("killed", 2));
+        until(&engine, "the device works", |s| {
+            s.devices[0].state == "proving"
+        });
+        fs::write(Path::new(&dir).join("job"), job.to_string()).unwrap();
+        std::thread::sleep(Duration::from_secs(60));
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_killed_process_loses_nothing", "--nocapture"])
+        .env(CHILD, dir.path())
+        .spawn()
+        .unwrap();
+    let said = dir.path().join("job");
+    let job: JobId = loop {
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the child ended by itself"
+        );
+        if let Ok(job) = fs::read_to_string(&said).unwrap_or_default().parse() {
+            break job;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (engine, _script) = fresh(dir.path());
+    assert_eq!(completed(&engine, job).len(), 2 * PROOF_BYTES);
+}

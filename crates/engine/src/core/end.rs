@@ -26,10 +26,10 @@ impl<P: Pipeline> Core<P> {
         if !self.jobs.get(&id).is_some_and(ready) {
             return;
         }
-        if let Some(mut job) = self.jobs.remove(&id) {
-            if let Some(outcome) = job.doom.take() {
-                self.end(job, outcome);
-            }
+        if let Some(mut job) = self.jobs.remove(&id)
+            && let Some(outcome) = job.doom.take()
+        {
+            self.end(job, outcome);
         }
     }
 

@@ -59,6 +59,8 @@ pub(crate) struct Core<P: Pipeline> {
     /// The job that is next to start, and why it does not.
     pub(crate) blocked: Option<(JobId, String)>,
     pub(crate) outbox: Outbox<P>,
+    /// Outboxes that are being emptied.
+    pub(crate) flushing: usize,
     next_sequence: u64,
 }
 
@@ -134,6 +136,7 @@ impl<P: Pipeline> Core<P> {
             phase: Phase::Serving,
             blocked: None,
             outbox: Outbox::default(),
+            flushing: 0,
             next_sequence: 0,
         }
     }
@@ -190,9 +193,9 @@ impl<P: Pipeline> Core<P> {
             .count()
     }
 
-    /// Whether any job runs.
-    pub(crate) fn any_running(&self) -> bool {
-        self.jobs.values().any(|job| job.running().is_some())
+    /// No job runs, and what became of those that did is on the disk.
+    pub(crate) fn at_rest(&self) -> bool {
+        self.flushing == 0 && self.jobs.values().all(|job| job.running().is_none())
     }
 
     /// Things that time brings about: old jobs are forgotten, jobs that waited too long fail.
@@ -205,6 +208,12 @@ impl<P: Pipeline> Core<P> {
 impl DeviceState {
     pub(crate) fn healthy(&self) -> bool {
         !matches!(self.health, Health::LeftOut(_))
+    }
+}
+
+impl<P: Pipeline> Outbox<P> {
+    pub(crate) fn has_writes(&self) -> bool {
+        !(self.started.is_empty() && self.ended.is_empty() && self.forgotten.is_empty())
     }
 }
 

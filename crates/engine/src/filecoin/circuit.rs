@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use cuzk_filecoin::generate::Generator;
 use cuzk_filecoin::{
-    CircuitId, ParameterNames, ProofKind, compile_circuit, official_digest, parameter_file_names,
+    CircuitId, ParameterNames, ProofKind, Statement, compile_circuit, official_digest,
+    parameter_file_names,
 };
 use cuzk_groth16::{NoProgress, ParameterFile, PreparedVerifyingKey, PublishedDigests, Trust};
 use cuzk_r1cs::{R1cs, Witness};
@@ -18,19 +20,35 @@ pub struct OpenCircuit {
     pub(super) r1cs: Arc<R1cs>,
     pub(super) params: Arc<ParameterFile>,
     pub(super) vk: PreparedVerifyingKey,
+    /// Absent where the circuit is laid out otherwise than the generator expects; its own definition is run then.
+    generator: Option<Generator>,
     /// Buffers of finished witnesses.
     idle: Mutex<Vec<Witness>>,
 }
 
 impl OpenCircuit {
     /// A witness buffer: a used one where there is one.
-    pub(super) fn buffer(&self) -> Witness {
+    fn buffer(&self) -> Witness {
         let idle = self
             .idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
         idle.unwrap_or_else(|| Witness::new(self.r1cs.layout().clone()))
+    }
+
+    /// The witness of one partition.
+    pub(super) fn witness(&self, statement: &Statement, k: usize) -> Result<Witness, String> {
+        let mut witness = self.buffer();
+        match &self.generator {
+            Some(generator) => generator
+                .witness(statement, k, &mut witness)
+                .map_err(|e| e.to_string())?,
+            None => statement
+                .witness(k, &self.r1cs, &mut witness)
+                .map_err(|e| e.to_string())?,
+        }
+        Ok(witness)
     }
 
     pub(super) fn recycle(&self, witness: Witness) {
@@ -73,6 +91,7 @@ impl Store {
         Ok(Opened {
             circuit: OpenCircuit {
                 vk: PreparedVerifyingKey::new(params.vk()),
+                generator: generator(id, &r1cs),
                 params: Arc::new(params),
                 r1cs: Arc::new(r1cs),
                 idle: Mutex::new(Vec::new()),
@@ -127,6 +146,15 @@ impl Store {
         }
         Ok(r1cs)
     }
+}
+
+fn generator(id: CircuitId, r1cs: &R1cs) -> Option<Generator> {
+    let bound = Generator::bind(r1cs, id);
+    bound
+        .inspect_err(|cause| {
+            tracing::warn!(circuit = %id, %cause, "witnesses are made by running the circuit, which is slow");
+        })
+        .ok()
 }
 
 fn cached(path: &Path, params: &ParameterFile) -> Result<Option<R1cs>, String> {

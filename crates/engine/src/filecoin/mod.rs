@@ -92,10 +92,7 @@ impl Pipeline for Filecoin {
         k: usize,
         circuit: &OpenCircuit,
     ) -> Result<Witness, String> {
-        let mut witness = circuit.buffer();
-        let made = statement.witness(k, &circuit.r1cs, &mut witness);
-        made.map_err(|e| e.to_string())?;
-        Ok(witness)
+        circuit.witness(statement, k)
     }
 
     fn prove(

@@ -31,7 +31,7 @@ pub(super) struct SelfTest {
 impl SelfTest {
     /// Sets the test up. The expected proof is the CPU's, and it is verified.
     pub(super) fn new() -> Result<Self, String> {
-        let circuit = compile(|cs| synthesize(cs)).map_err(|e| e.to_string())?;
+        let circuit = compile(synthesize).map_err(|e| e.to_string())?;
         let mut witness = Witness::new(circuit.layout().clone());
         let mut assigner = WitnessAssigner::new(&mut witness);
         synthesize(&mut assigner).map_err(|e| e.to_string())?;
