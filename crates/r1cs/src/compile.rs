@@ -7,6 +7,7 @@ use bellpepper_core::SynthesisError;
 use crate::classify::wide_slots;
 use crate::density::Densities;
 use crate::error::Error;
+use crate::fold::Fold;
 use crate::layout::WitnessLayout;
 use crate::matrix::Segment;
 use crate::periodic::Comparison;
@@ -23,10 +24,14 @@ pub fn compile(
     Ok(plain(Recorder::record(synthesize)?))
 }
 
-/// Records a circuit that repeats a block: `synthesize` is asked for circuits with one and two copies
-/// of it, from which the one with `copies` follows. A circuit that does not repeat that way is
-/// recorded in full; [`R1cs::blocks`] tells. That three and more copies continue the pattern of
-/// one and two is taken for granted here; [`row_digest`](crate::row_digest) proves it.
+/// Records a circuit that repeats a block: `synthesize` is asked for circuits with so many copies
+/// of it.
+///
+/// If all that moves from copy to copy moves evenly, the circuit follows from those with one and two
+/// copies; that further copies continue the pattern is taken for granted, and
+/// [`row_digest`](crate::row_digest) proves it. Otherwise the circuit is run in full, but stored once, if
+/// it ends with the copies. Failing that too it is recorded row by row, and
+/// [`R1cs::blocks`] is 1.
 ///
 /// # Errors
 /// When synthesis fails or the circuit exceeds what the compact form can hold.
@@ -45,16 +50,47 @@ pub fn compile_periodic(
     );
     let (two, recording) = (two?, recording?);
     let one = recording.size();
-    let dictionary = recording.dictionary;
-    if let Some(size) = one.extrapolate(two, copies) {
-        let comparison = Comparison::new(recording.matrices, one, two);
-        let (comparison, same_coefficients) =
-            Recorder::compare(comparison, &dictionary, |recorder| synthesize(2, recorder))?;
-        if let (true, Some(segments)) = (same_coefficients, comparison.finish(copies)) {
-            return Ok(R1cs::assemble(size, segments, dictionary));
-        }
+    if let Some(circuit) = extrapolate(copies, recording, two, &synthesize)? {
+        return Ok(circuit);
+    }
+    if let Some(circuit) = fold(copies, one, two, &synthesize)? {
+        return Ok(circuit);
     }
     compile(|recorder| synthesize(copies, recorder))
+}
+
+/// The circuit with `copies` blocks from the recording of one, if two continue it.
+fn extrapolate(
+    copies: usize,
+    one: Recording,
+    two: Size,
+    synthesize: impl Fn(usize, &mut Recorder) -> Result<(), SynthesisError>,
+) -> Result<Option<R1cs>, Error> {
+    let Some(size) = one.size().extrapolate(two, copies) else {
+        return Ok(None);
+    };
+    let (one_size, dictionary) = (one.size(), one.dictionary);
+    let comparison = Comparison::new(one.matrices, one_size, two);
+    let (comparison, same_coefficients) =
+        Recorder::compare(comparison, &dictionary, |recorder| synthesize(2, recorder))?;
+    let segments = comparison.finish(copies).filter(|_| same_coefficients);
+    Ok(segments.map(|segments| R1cs::assemble(size, segments, dictionary)))
+}
+
+/// The circuit with `copies` blocks, run in full, if it ends with them.
+fn fold(
+    copies: usize,
+    one: Size,
+    two: Size,
+    synthesize: impl Fn(usize, &mut Recorder) -> Result<(), SynthesisError>,
+) -> Result<Option<R1cs>, Error> {
+    let size = Recorder::count(|recorder| synthesize(copies, recorder))?;
+    let Some(fold) = Fold::new(one, two, size, copies) else {
+        return Ok(None);
+    };
+    let (fold, dictionary) = Recorder::fold(fold, |recorder| synthesize(copies, recorder))?;
+    let segments = fold.finish();
+    Ok(segments.map(|segments| R1cs::assemble(size, segments, dictionary)))
 }
 
 fn plain(recording: Recording) -> R1cs {

@@ -2,7 +2,7 @@
 
 use crate::bits::BitVec;
 use crate::column::{Class, Column};
-use crate::matrix::{Csr, Segment};
+use crate::matrix::{Csr, Matrix, Segment};
 
 /// For every variable, whether it has a non-zero coefficient in some row: bellperson's densities,
 /// which decide the points of a parameter file's A and B queries. In A every input occurs, in the
@@ -19,22 +19,21 @@ pub struct Densities {
 
 impl Densities {
     pub(crate) fn of(segments: &[Segment], num_inputs: usize, num_aux: usize) -> Self {
-        let mut densities = Self {
-            a_aux: BitVec::zeros(num_aux),
-            b_inputs: BitVec::zeros(num_inputs),
-            b_aux: BitVec::zeros(num_aux),
+        let occurring = |matrix| {
+            let mut inputs = BitVec::zeros(num_inputs);
+            let mut aux = BitVec::zeros(num_aux);
+            for segment in segments {
+                mark(segment.matrix(matrix), segment, &mut inputs, &mut aux);
+            }
+            (inputs, aux)
         };
-        for segment in segments {
-            let [a, b, _] = &segment.matrices;
-            mark(
-                a,
-                segment,
-                &mut BitVec::zeros(num_inputs),
-                &mut densities.a_aux,
-            );
-            mark(b, segment, &mut densities.b_inputs, &mut densities.b_aux);
+        let ((_, a_aux), (b_inputs, b_aux)) =
+            rayon::join(|| occurring(Matrix::A), || occurring(Matrix::B));
+        Self {
+            a_aux,
+            b_inputs,
+            b_aux,
         }
-        densities
     }
 }
 

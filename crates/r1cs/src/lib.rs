@@ -18,6 +18,7 @@ mod digest;
 mod error;
 mod evaluate;
 mod file;
+mod fold;
 mod layout;
 mod matrix;
 mod periodic;

@@ -8,6 +8,7 @@ use crate::column::Column;
 use crate::dictionary::Dictionary;
 use crate::digest::RowHasher;
 use crate::error::Error;
+use crate::fold::Fold;
 use crate::matrix::Csr;
 use crate::periodic::Comparison;
 
@@ -23,6 +24,8 @@ enum Sink {
     Store(Box<[Csr; 3]>),
     /// Past the rows of a circuit that this one may be a longer form of.
     Compare(Box<Comparison>),
+    /// Past the first of the blocks that they consist of.
+    Fold(Box<Fold>),
     /// Into a hash.
     Hash(Box<RowHasher>),
 }
@@ -142,6 +145,18 @@ impl Recorder {
         Ok((*comparison, same))
     }
 
+    /// Runs a circuit and folds it. Returns what came of it and the coefficients.
+    pub(crate) fn fold(
+        fold: Fold,
+        synthesize: impl FnOnce(&mut Recorder) -> Result<(), SynthesisError>,
+    ) -> Result<(Fold, Vec<Scalar>), Error> {
+        let recorder = Self::with_sink(Sink::Fold(Box::new(fold))).run(synthesize)?;
+        let Sink::Fold(fold) = recorder.sink else {
+            unreachable!("a folding recorder folds to its end");
+        };
+        Ok((*fold, recorder.dictionary.into_values()))
+    }
+
     /// Runs a circuit and keeps a hash of its rows.
     pub(crate) fn hash(
         synthesize: impl FnOnce(&mut Recorder) -> Result<(), SynthesisError>,
@@ -220,6 +235,7 @@ impl Recorder {
                 Sink::Count => {}
                 Sink::Store(matrices) => matrices[matrix].push(column, number),
                 Sink::Compare(comparison) => comparison.push(matrix, column, number),
+                Sink::Fold(fold) => fold.push(matrix, column, number),
                 Sink::Hash(hasher) => hasher.entry(column, number),
             }
         }
@@ -227,7 +243,8 @@ impl Recorder {
             Sink::Count => {}
             Sink::Store(matrices) => matrices[matrix].end_row()?,
             Sink::Compare(comparison) if matrix == 2 => comparison.end_row(),
-            Sink::Compare(_) => {}
+            Sink::Fold(fold) if matrix == 2 => fold.end_row()?,
+            Sink::Compare(_) | Sink::Fold(_) => {}
             Sink::Hash(hasher) => hasher.end(),
         }
         Ok(())
@@ -278,6 +295,7 @@ impl ConstraintSystem<Scalar> for Recorder {
         let wanted = match &self.sink {
             Sink::Count => false,
             Sink::Compare(comparison) => comparison.is_open(),
+            Sink::Fold(fold) => fold.is_open(),
             Sink::Store(_) | Sink::Hash(_) => true,
         };
         if wanted && self.failure.is_none() {

@@ -313,6 +313,57 @@ fn a_growing_sum_is_not_taken_for_a_repetition() {
     assert_eq!(circuit.row_digest(), full);
 }
 
+/// A list of bits in a prologue that grows with the number of blocks, two of them read by each block,
+/// and every third block a variable of the prologue more.
+fn readers(copies: usize, cs: &mut Recorder) -> Result<(), SynthesisError> {
+    let mut steps = vec![Step::Aux(Scalar::ONE)];
+    let groups = copies.div_ceil(3);
+    for i in 0..groups * 7 {
+        steps.push(Step::Aux(Scalar::ONE));
+        steps.push(Step::Enforce(boolean(aux(1 + i))));
+    }
+    let first = 1 + groups * 7;
+    for copy in 0..copies {
+        let bits = 1 + copy / 3 * 7 + copy % 3 * 2;
+        let own = first + copy * 3;
+        let term = |i: usize, c: u64| (aux(i), Scalar::from(c));
+        steps.extend([(); 3].map(|()| Step::Aux(Scalar::ONE)));
+        let and = [
+            vec![term(bits, 1)],
+            vec![term(bits + 1, 1)],
+            vec![term(own, 1)],
+        ];
+        let sum = [
+            vec![term(0, 4), term(bits, 1), term(own, 1)],
+            vec![],
+            vec![term(own + 1, 1)],
+        ];
+        steps.extend([and, sum].map(Step::Enforce));
+    }
+    (&Listing { steps }).synthesize(cs)
+}
+
+#[test]
+fn blocks_that_read_from_a_list_are_linked_to_it() {
+    for copies in [3, 6, 7, 11] {
+        let circuit = compile_periodic(copies, readers).expect("it compiles");
+        let plain = compile(|cs| readers(copies, cs)).expect("it compiles");
+        assert_eq!((circuit.blocks(), plain.blocks()), (copies, 1));
+        let block = circuit.segments().last().expect("segments");
+        assert_eq!((block.rows(), block.num_links()), (2, 2));
+        assert_eq!(rows(&circuit), rows(&plain));
+        assert_eq!(circuit.row_digest(), plain.row_digest());
+        assert_eq!(circuit.densities(), plain.densities());
+        // What is an and of two bits of the list is a bit, known through links.
+        assert_eq!(circuit.layout(), plain.layout());
+        assert!(!circuit.layout().is_wide(circuit.num_aux() - 3));
+        assert_eq!(
+            R1cs::from_bytes(&circuit.to_bytes()).expect("it reads"),
+            circuit
+        );
+    }
+}
+
 #[test]
 fn a_circuit_that_stops_repeating_is_caught_by_its_digest() {
     let odd = |copies: usize, cs: &mut Recorder| -> Result<(), SynthesisError> {

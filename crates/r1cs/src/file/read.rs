@@ -131,12 +131,14 @@ fn read_body<R: Read>(reader: &mut Reader<R>, digest: [u8; 32]) -> Result<R1cs, 
         WitnessLayout::dense(num_inputs, num_aux)
     } else {
         let found = mask.len() as u64;
-        let wide = BitVec::from_words(mask, num_aux).ok_or_else(|| FileError::Malformed {
+        let layout = BitVec::from_words(mask, num_aux)
+            .map(|wide| WitnessLayout::new(num_inputs, wide))
+            .filter(|layout| !layout.is_dense());
+        layout.ok_or_else(|| FileError::Malformed {
             what: "number of mask words",
             found,
-            expected: format!("those of {aux} slots, the rest zero"),
-        })?;
-        WitnessLayout::new(num_inputs, wide)
+            expected: format!("those of {aux} slots, at most half of them wide"),
+        })?
     };
     Ok(R1cs {
         num_inputs,

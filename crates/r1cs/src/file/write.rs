@@ -29,7 +29,7 @@ impl R1cs {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let file = tempfile::NamedTempFile::new_in(folder).map_err(failed("create"))?;
+        let file = temporary(folder).map_err(failed("create"))?;
         let mut out = BufWriter::with_capacity(1 << 20, file);
         self.write(&mut out).map_err(failed("write"))?;
         let file = out
@@ -94,6 +94,14 @@ impl R1cs {
         }
         write_words(out, mask, u64::to_le_bytes)
     }
+}
+
+/// A file that is gone unless it is renamed; readable by whom the user lets read new files.
+fn temporary(folder: &Path) -> Result<tempfile::NamedTempFile, IoError> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 fn write_segment(out: &mut impl Write, segment: &Segment) -> Result<(), IoError> {
