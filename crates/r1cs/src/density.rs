@@ -40,15 +40,15 @@ impl Densities {
 /// Marks the variables that occur. Those that move are collected first, then moved.
 fn mark(csr: &Csr, segment: &Segment, inputs: &mut BitVec, aux: &mut BitVec) {
     let mut linked = BitVec::zeros(segment.num_links);
-    let local = || {
-        let columns = csr.columns.iter().map(|&word| Column::from_word(word));
-        columns.filter(|column| column.class() == Class::LocalAux)
-    };
-    let start = local().map(Column::index).min().unwrap_or(0);
-    let end = local().map(|column| column.index() + 1).max().unwrap_or(0);
+    let columns = || csr.columns.iter().map(|&word| Column::from_word(word));
+    let (start, end) = columns()
+        .filter(|column| column.class() == Class::LocalAux)
+        .fold((usize::MAX, 0), |(start, end), column| {
+            (start.min(column.index()), end.max(column.index() + 1))
+        });
+    let start = start.min(end);
     let mut block = BitVec::zeros(end - start);
-    for &word in &csr.columns {
-        let column = Column::from_word(word);
+    for column in columns() {
         match column.class() {
             Class::OuterAux => aux.set(column.index()),
             Class::OuterInput => inputs.set(column.index()),

@@ -4,7 +4,7 @@ use blstrs::Scalar;
 use ff::Field;
 use rayon::prelude::*;
 
-use crate::column::Column;
+use crate::column::{Class, Column};
 use crate::error::Unsatisfied;
 use crate::matrix::{Csr, Matrix};
 use crate::rows::Rows;
@@ -108,60 +108,69 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// One row times the witness. Coefficients of ones are added up, as integers while they
+    /// Row `i` of a copy times the witness. Coefficients of ones are added up, as integers while they
     /// are small; only wide values are multiplied.
+    #[inline]
     fn row(&self, rows: &Rows<'_>, csr: &Csr, i: usize) -> Scalar {
         let mut sum = Scalar::ZERO;
         let mut count = 0;
+        let mut is_integer = true;
         for (column, number) in csr.row(i) {
-            let column = rows.segment.resolve(column, rows.copy);
-            let value = match self.value(column) {
-                Value::Bit(false) => continue,
-                Value::Bit(true) => {
-                    match self.small[usize::from(number)] {
-                        NOT_SMALL => sum += &self.dictionary[usize::from(number)],
-                        coefficient => count += coefficient,
+            match self.value(rows, column) {
+                Value::Bit(bit) => match self.small[usize::from(number)] {
+                    NOT_SMALL if bit == 0 => {}
+                    NOT_SMALL => {
+                        sum += &self.dictionary[usize::from(number)];
+                        is_integer = false;
                     }
-                    continue;
+                    // Half the bits are ones, so a branch would be mispredicted every other time.
+                    coefficient => count += coefficient * bit,
+                },
+                Value::Wide(value) => {
+                    is_integer = false;
+                    match number {
+                        0 => sum += value,
+                        1 => sum -= value,
+                        _ => sum += *value * self.dictionary[usize::from(number)],
+                    }
                 }
-                Value::Wide(value) => value,
-            };
-            match number {
-                0 => sum += value,
-                1 => sum -= value,
-                _ => sum += *value * self.dictionary[usize::from(number)],
             }
         }
-        if count == 0 {
+        if !is_integer && count == 0 {
             return sum;
         }
-        match usize::try_from(count + INTEGERS) {
-            Ok(i) if i < self.integers.len() => sum + self.integers[i],
-            _ => sum + integer(count),
+        let count = match usize::try_from(count + INTEGERS) {
+            Ok(i) if i < self.integers.len() => self.integers[i],
+            _ => integer(count),
+        };
+        if is_integer { count } else { sum + count }
+    }
+
+    #[inline]
+    fn value(&self, rows: &Rows<'_>, column: Column) -> Value<'_> {
+        match column.class() {
+            Class::OuterAux => self.aux(column.index()),
+            Class::LocalAux => self.aux(column.index() + rows.copy * rows.segment.aux_stride()),
+            Class::OuterInput if column == Column::ONE => Value::Bit(1),
+            Class::OuterInput => Value::Wide(&self.witness.inputs()[column.index()]),
+            Class::Linked => self.value(rows, rows.segment.resolve(column, rows.copy)),
         }
     }
 
     #[inline]
-    fn value(&self, column: Column) -> Value<'_> {
-        let i = column.index();
-        if column == Column::ONE {
-            return Value::Bit(true);
+    fn aux(&self, i: usize) -> Value<'_> {
+        let Some(mask) = self.mask else {
+            return Value::Wide(&self.witness.wide()[i]);
+        };
+        if mask[i / 64] >> (i % 64) & 1 == 1 {
+            return Value::Wide(&self.witness.wide()[self.witness.layout().wide_rank(i)]);
         }
-        if column.is_outer_input() {
-            return Value::Wide(&self.witness.inputs()[i]);
-        }
-        match self.mask {
-            Some(mask) if mask[i / 64] >> (i % 64) & 1 == 0 => {
-                Value::Bit(self.witness.bits()[i / 64] >> (i % 64) & 1 == 1)
-            }
-            Some(_) => Value::Wide(&self.witness.wide()[self.witness.layout().wide_rank(i)]),
-            None => Value::Wide(&self.witness.wide()[i]),
-        }
+        Value::Bit((self.witness.bits()[i / 64] >> (i % 64) & 1) as i64)
     }
 }
 
 enum Value<'a> {
-    Bit(bool),
+    Bit(i64),
     Wide(&'a Scalar),
 }
 
