@@ -1,0 +1,66 @@
+// Multi-scalar multiplication over resident bases, and plain sums of chosen bases.
+//
+//   1. recode        every scalar becomes W signed digits (W windows of 256/W bits)
+//   2. sort          per window: (bucket, point) pairs by bucket
+//   3. plan          per window: the lists of point pairs that each halving round adds
+//   4. accumulate    per round: add all pairs in affine coordinates, an inversion for some 100 pairs of a thread
+//   5. reduce        sum_b (b+1) * bucket_b as row sums and column sums of a matrix of buckets, again in affine
+//                    coordinates for all windows at once, then a short XYZZ tree
+//   6. combine       windows, on the host
+//
+// Both the buckets' elements and the buckets themselves cost one affine addition each: n * W + buckets of all windows.
+#pragma once
+#include "adder.cuh"
+#include "combine.h"
+#include "plan.cuh"
+#include "reduce.cuh"
+
+namespace cuzk {
+
+// `count` points of 2 * kWords words, affine, Montgomery form; (0, 0) is infinity.
+struct Bases {
+    const uint4* points;
+    uint32_t count;
+};
+
+template<class F> class Msm {
+    const Device& device;
+    const WindowLayout layout;
+    PlanSpace space;
+    BatchPlan plans[2];
+    Adder<F> adder;
+    PointArray<F> sums, folded;
+    uint4* infinity;
+    Node<F>* nodes[2];
+
+    uint32_t* host_totals(uint32_t batch) const { return (uint32_t*)device.pinned + batch % 2 * kMaxRounds; }
+    Node<F>* host_nodes() const { return (Node<F>*)(device.pinned + 4096); }
+    NodeInputs<F> folded_sums() const;
+    void add_batch(uint32_t batch, const BatchShape& shape, const PointPool<F>& pool);
+    void fold_batch(uint32_t batch, const BatchShape& shape, const PointPool<F>& pool);
+    void reduce_tiles();
+
+public:
+    // Takes its memory from the carver: for n terms.
+    Msm(const Device& device, Carver& carver, const WindowLayout& layout, size_t n);
+    // sum of scalar * base over the terms, Jacobian, on the host.
+    void run(const Bases& bases, const Terms& terms, void* jacobian);
+};
+
+// The sum of bases[indices[i]], i < count. Memory from the carver.
+template<class F> class PointSum {
+    static const uint32_t kFoldedSize = 4096;   // what is left to the XYZZ tree
+
+    const Device& device;
+    const size_t capacity;
+    Adder<F> adder;
+    uint4* infinity;
+    PointArray<F> sums;
+    Node<F>* nodes[2];
+
+public:
+    PointSum(const Device& device, Carver& carver, size_t count);
+    void run(const Bases& bases, const uint32_t* indices, uint32_t count, void* jacobian);
+};
+
+}  // namespace cuzk

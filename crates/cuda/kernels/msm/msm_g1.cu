@@ -1,0 +1,5 @@
+#include "msm_body.cuh"
+
+namespace cuzk {
+INSTANTIATE_MSM(Fp)
+}

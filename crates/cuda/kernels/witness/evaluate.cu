@@ -1,0 +1,107 @@
+#include "witness.cuh"
+#include "../field/fr_memory.cuh"
+
+namespace cuzk {
+
+DEVICE Fr load_cached(const Fr* p) { const uint4* q = (const uint4*)p; return join(load_core(q), load_core(q + 1)); }
+
+// The outer column (an aux or an input of its own number) that a column stands for.
+DEVICE uint32_t resolve(uint32_t column, const MatrixRows& rows, uint32_t copy)
+{
+    const uint32_t index = column & 0x3fffffff, kind = column >> 30;
+    if (kind == kLocalAux)
+        return index + copy * rows.aux_stride;
+    return kind == kLinked ? __ldg(rows.links + (size_t)copy * rows.num_links + index) : column;
+}
+
+enum Value { kZero, kOne, kWide };
+
+// What the variable of an outer column holds; a wide one's place is `at`.
+DEVICE Value look_up(const Witness& witness, uint32_t column, uint32_t& at)
+{
+    const uint32_t index = column & 0x3fffffff;
+    if (column >> 30 == kOuterInput) {
+        at = index;
+        return index == 0 ? kOne : kWide;
+    }
+    at = witness.num_inputs + index;
+    if (!witness.words)
+        return kWide;
+    const ulonglong2 word = __ldg(witness.words + (index >> 6));
+    const uint32_t bit = index & 63;
+    if (word.y >> bit & 1) {
+        at = witness.num_inputs + __ldg(witness.ranks + (index >> 6)) + __popcll(word.y & ((1ull << bit) - 1));
+        return kWide;
+    }
+    return word.x >> bit & 1 ? kOne : kZero;
+}
+
+// A thread for each row. A bit times a coefficient is an addition, and most values are bits.
+KERNEL(256, 2) evaluate_rows(Fr* out, MatrixRows rows, Dictionary dictionary, Witness witness)
+{
+    FOR_EACH(size_t, i, (size_t)rows.rows * rows.copies) {
+        const uint32_t copy = (uint32_t)(i / rows.rows), row = (uint32_t)(i % rows.rows);
+        const uint32_t end = rows.row_ptr[row + 1];
+        Fr sum = fr_zero();
+        NO_UNROLL for (uint32_t e = rows.row_ptr[row]; e < end; e++) {
+            const uint32_t column = resolve(rows.columns[e], rows, copy), coefficient = rows.coefficients[e];
+            uint32_t at;
+            const Value kind = look_up(witness, column, at);
+            if (kind == kZero)
+                continue;
+            if (kind == kOne) {
+                sum = add(sum, load_cached(dictionary.terms + coefficient));
+                continue;
+            }
+            const Fr value = load_cached(witness.values + at);
+            if (coefficient == dictionary.one)
+                sum = add(sum, value);
+            else if (coefficient == dictionary.minus_one)
+                sum = sub(sum, value);
+            else
+                sum = add(sum, mul_mont(load_cached(dictionary.factors + coefficient), value));
+        }
+        store(out + rows.first_row + i, reduce(sum));
+    }
+}
+
+void evaluate(const Device& device, Fr* out, const MatrixRows& rows, const Dictionary& dictionary, const Witness& witness)
+{
+    const size_t blocks = ceiling<size_t>((size_t)rows.rows * rows.copies, 256), most = device.multiprocessors * 64;
+    if (blocks > 0)
+        LAUNCH(evaluate_rows, blocks < most ? blocks : most, 256, 0, device.main, out, rows, dictionary, witness);
+}
+
+DEVICE Fr plain_one() { return Fr{{1, 0, 0, 0, 0, 0, 0, 0}}; }
+
+KERNEL(256, 1) values_to_plain(Fr* values, size_t count)
+{
+    FOR_EACH(size_t, i, count)
+        store(values + i, reduce(mul_mont(load(values + i), plain_one())));
+}
+
+void make_plain(const Device& device, Fr* values, size_t count)
+{   LAUNCH(values_to_plain, device.light_grid(), 256, 0, device.main, values, count);   }
+
+KERNEL(256, 1) dictionary_forms(Fr* plain, Fr* twice, const Fr* montgomery, uint32_t count)
+{
+    FOR_EACH(uint32_t, i, count) {
+        const Fr x = load(montgomery + i);
+        store(plain + i, reduce(mul_mont(x, plain_one())));
+        store(twice + i, reduce(mul_mont(x, fr_constant(fr_constants::RR))));
+    }
+}
+
+void make_dictionary(const Device& device, Fr* plain, Fr* twice, const Fr* montgomery, uint32_t count)
+{   LAUNCH(dictionary_forms, device.multiprocessors, 256, 0, device.main, plain, twice, montgomery, count);   }
+
+KERNEL(256, 1) set_bits(ulonglong2* words, const unsigned long long* bits, uint32_t count)
+{
+    FOR_EACH(uint32_t, i, count)
+        words[i].x = bits[i];
+}
+
+void place_bits(const Device& device, ulonglong2* words, const unsigned long long* bits, uint32_t count)
+{   LAUNCH(set_bits, device.light_grid(), 256, 0, device.main, words, bits, count);   }
+
+}  // namespace cuzk

@@ -1,0 +1,362 @@
+//! A device, and memory on it.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::error::{DeviceError, NO_DEVICE, NO_DRIVER};
+use crate::ffi::{self, Api, RawDevice, RawError};
+use crate::plain::{Plain, as_bytes, as_bytes_mut};
+
+/// What runs the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// NVIDIA devices.
+    Cuda,
+    /// The CPU, which runs the kernels as loops: for tests.
+    Emulated,
+}
+
+impl Platform {
+    fn api(self) -> Result<&'static Api, DeviceError> {
+        match self {
+            Self::Cuda => ffi::cuda().ok_or(DeviceError::NotCompiled { feature: "cuda" }),
+            Self::Emulated => ffi::emulated().ok_or(DeviceError::NotCompiled { feature: "emulate" }),
+        }
+    }
+
+    /// Number of devices; zero where there is no driver or no code for them.
+    ///
+    /// # Errors
+    /// When the driver answers with another error than that there is nothing.
+    pub fn device_count(self) -> Result<u32, DeviceError> {
+        let Ok(api) = self.api() else { return Ok(0) };
+        let mut count = 0;
+        let mut error = RawError::empty();
+        // SAFETY: both pointers are to live values of the types api.h names.
+        let code = unsafe { (api.device_count)(&raw mut count, &raw mut error) };
+        match code {
+            0 => Ok(count.unsigned_abs()),
+            NO_DRIVER | NO_DEVICE => Ok(0),
+            _ => Err(error.typed(0)),
+        }
+    }
+}
+
+/// Bytes of each of the two pinned buffers that uploads go through.
+const STAGING_BYTES: usize = 32 << 20;
+
+/// One device. Its work is done in order, one call at a time whatever the threads.
+pub struct Device {
+    api: &'static Api,
+    platform: Platform,
+    ordinal: u32,
+    /// Valid from `open` to `drop`. The lock is what makes calls one at a time.
+    raw: Mutex<Handle>,
+}
+
+struct Handle {
+    device: NonNull<RawDevice>,
+    staging: [NonNull<u8>; 2],
+}
+
+// SAFETY: the library keeps no thread-bound state behind these pointers: every call selects the device by its ordinal.
+unsafe impl Send for Handle {}
+
+impl Device {
+    /// Opens device `ordinal`, with its streams and pinned buffers.
+    ///
+    /// # Errors
+    /// When the program has no code for the platform, there is no such device, or it fails.
+    pub fn open(platform: Platform, ordinal: u32) -> Result<Arc<Self>, DeviceError> {
+        let api = platform.api()?;
+        let found = platform.device_count()?;
+        if ordinal >= found {
+            return Err(DeviceError::NoDevice { ordinal, found });
+        }
+        let mut device = ptr::null_mut();
+        let mut error = RawError::empty();
+        // SAFETY: both pointers are to live values of the types api.h names.
+        let code = unsafe { (api.open)(ordinal.cast_signed(), &raw mut device, &raw mut error) };
+        let device = NonNull::new(device).filter(|_| code == 0).ok_or_else(|| error.typed(0))?;
+        let mut staging = [NonNull::dangling(); 2];
+        for i in 0..2 {
+            staging[i] = match allocate_pinned(api, device, STAGING_BYTES) {
+                Ok(buffer) => buffer,
+                Err(error) => {
+                    // SAFETY: `device` and the buffers before this one came from the library and are not used again.
+                    unsafe {
+                        for buffer in &staging[..i] {
+                            (api.release_pinned)(device.as_ptr(), buffer.as_ptr().cast());
+                        }
+                        (api.close)(device.as_ptr());
+                    }
+                    return Err(error);
+                }
+            };
+        }
+        Ok(Arc::new(Self { api, platform, ordinal, raw: Mutex::new(Handle { device, staging }) }))
+    }
+
+    /// What runs its kernels.
+    pub fn platform(&self) -> Platform {
+        self.platform
+    }
+
+    /// Its number.
+    pub fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
+    /// Bytes of memory, free and in all.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn memory(&self) -> Result<(u64, u64), DeviceError> {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: the pointers are to live numbers.
+        self.call(0, |api, device, error| unsafe {
+            (api.memory)(device, &raw mut free, &raw mut total, error)
+        })?;
+        Ok((free, total))
+    }
+
+    /// Takes memory of its own.
+    ///
+    /// # Errors
+    /// When there is not so much left.
+    pub fn allocate(self: &Arc<Self>, bytes: u64) -> Result<DeviceMemory, DeviceError> {
+        let mut address = ptr::null_mut();
+        // SAFETY: the pointer is to a live pointer.
+        self.call(bytes, |api, device, error| unsafe {
+            (api.allocate)(device, bytes.max(1), &raw mut address, error)
+        })?;
+        let address = NonNull::new(address.cast()).expect("an allocation that succeeded has an address");
+        Ok(DeviceMemory { device: self.clone(), address, bytes })
+    }
+
+    /// Memory with a copy of `values`.
+    ///
+    /// # Errors
+    /// When there is not so much left, or the copy fails.
+    pub fn allocate_copy<T: Plain>(self: &Arc<Self>, values: &[T]) -> Result<DeviceMemory, DeviceError> {
+        let memory = self.allocate(size_of_val(values) as u64)?;
+        memory.all().upload(values)?;
+        Ok(memory)
+    }
+
+    /// Waits for all work given to the device so far.
+    ///
+    /// # Errors
+    /// What that work failed with.
+    pub fn wait(&self) -> Result<(), DeviceError> {
+        // SAFETY: takes nothing but the device.
+        self.call(0, |api, device, error| unsafe { (api.wait)(device, error) })
+    }
+
+    /// One call of the library. `requested`: what it is to allocate, for the error.
+    pub(crate) fn call(
+        &self,
+        requested: u64,
+        body: impl FnOnce(&'static Api, *mut RawDevice, *mut RawError) -> c_int,
+    ) -> Result<(), DeviceError> {
+        let raw = self.raw.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut error = RawError::empty();
+        match body(self.api, raw.device.as_ptr(), &raw mut error) {
+            0 => Ok(()),
+            _ => Err(error.typed(requested)),
+        }
+    }
+
+    pub(crate) fn api(&self) -> &'static Api {
+        self.api
+    }
+
+    /// Copies through the two pinned buffers: while one is on its way the other is filled, on all cores.
+    fn upload(&self, to: *mut u8, bytes: &[u8]) -> Result<(), DeviceError> {
+        const PIECE: usize = 1 << 20;
+        let raw = self.raw.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = raw.device.as_ptr();
+        let mut error = RawError::empty();
+        for (i, chunk) in bytes.chunks(STAGING_BYTES).enumerate() {
+            // SAFETY: the buffer is ours under the lock, STAGING_BYTES long, and the copy that read it last was waited
+            // for in the turn before.
+            let buffer = unsafe { std::slice::from_raw_parts_mut(raw.staging[i % 2].as_ptr(), chunk.len()) };
+            if chunk.len() > PIECE {
+                buffer.par_chunks_mut(PIECE).zip(chunk.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+            } else {
+                buffer.copy_from_slice(chunk);
+            }
+            // SAFETY: the caller's region holds `bytes.len()` bytes from `to` on; the buffer stays until it was waited for.
+            let code = unsafe {
+                match (self.api.wait)(device, &raw mut error) {
+                    0 => (self.api.upload)(
+                        device,
+                        to.wrapping_add(i * STAGING_BYTES).cast(),
+                        buffer.as_ptr().cast(),
+                        chunk.len() as u64,
+                        &raw mut error,
+                    ),
+                    code => code,
+                }
+            };
+            if code != 0 {
+                return Err(error.typed(0));
+            }
+        }
+        // SAFETY: takes nothing but the device.
+        match unsafe { (self.api.wait)(device, &raw mut error) } {
+            0 => Ok(()),
+            _ => Err(error.typed(0)),
+        }
+    }
+}
+
+fn allocate_pinned(api: &Api, device: NonNull<RawDevice>, bytes: usize) -> Result<NonNull<u8>, DeviceError> {
+    let mut address = ptr::null_mut();
+    let mut error = RawError::empty();
+    // SAFETY: the device is open, and both pointers are to live values.
+    let code = unsafe { (api.allocate_pinned)(device.as_ptr(), bytes as u64, &raw mut address, &raw mut error) };
+    NonNull::new(address.cast()).filter(|_| code == 0).ok_or_else(|| error.typed(bytes as u64))
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        let raw = self.raw.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the pointers came from the library and this is their last use: memory on the device keeps an Arc of it.
+        unsafe {
+            for buffer in raw.staging {
+                (self.api.release_pinned)(raw.device.as_ptr(), buffer.as_ptr().cast());
+            }
+            (self.api.close)(raw.device.as_ptr());
+        }
+    }
+}
+
+/// Memory on a device.
+pub struct DeviceMemory {
+    device: Arc<Device>,
+    address: NonNull<u8>,
+    bytes: u64,
+}
+
+// SAFETY: the address is only ever handed to the library, one call at a time.
+unsafe impl Send for DeviceMemory {}
+// SAFETY: likewise.
+unsafe impl Sync for DeviceMemory {}
+
+impl DeviceMemory {
+    /// All of it.
+    pub fn all(&self) -> Region<'_> {
+        Region { memory: self, offset: 0, bytes: self.bytes }
+    }
+
+    /// Bytes `offset ..` of it, `bytes` of them; panics when it has not so many.
+    pub fn region(&self, offset: u64, bytes: u64) -> Region<'_> {
+        self.all().part(offset, bytes)
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        let address = self.address.as_ptr().cast::<c_void>();
+        let released = self.device.call(0, |api, device, _| {
+            // SAFETY: the address came from `allocate`, and no work is under way that a caller has not waited for.
+            unsafe { (api.release)(device, address) };
+            0
+        });
+        debug_assert!(released.is_ok());
+    }
+}
+
+/// A part of a device's memory.
+#[derive(Clone, Copy)]
+pub struct Region<'a> {
+    memory: &'a DeviceMemory,
+    offset: u64,
+    bytes: u64,
+}
+
+impl<'a> Region<'a> {
+    /// Bytes `offset ..` of it, `bytes` of them; panics when it has not so many.
+    pub fn part(self, offset: u64, bytes: u64) -> Region<'a> {
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        assert!(fits, "{bytes} bytes from {offset} on, of {}", self.bytes);
+        Region { memory: self.memory, offset: self.offset + offset, bytes }
+    }
+
+    /// Its size.
+    pub fn bytes(self) -> u64 {
+        self.bytes
+    }
+
+    /// Its device.
+    pub fn device(self) -> &'a Arc<Device> {
+        &self.memory.device
+    }
+
+    /// Copies `values` to its beginning.
+    ///
+    /// # Errors
+    /// When the device fails.
+    ///
+    /// # Panics
+    /// When it is too small.
+    pub fn upload<T: Plain>(self, values: &[T]) -> Result<(), DeviceError> {
+        let bytes = as_bytes(values);
+        let to = self.part(0, bytes.len() as u64).address();
+        self.device().upload(to.cast(), bytes)
+    }
+
+    /// Copies its beginning to `values`.
+    ///
+    /// # Errors
+    /// What the device failed with, then or before.
+    ///
+    /// # Panics
+    /// When it is too small.
+    pub fn download<T: Plain>(self, values: &mut [T]) -> Result<(), DeviceError> {
+        let bytes = as_bytes_mut(values);
+        let from = self.part(0, bytes.len() as u64).address();
+        // SAFETY: both sides hold that many bytes, and the call returns when the copy is done.
+        self.device().call(0, |api, device, error| unsafe {
+            (api.download)(device, bytes.as_mut_ptr().cast(), from, bytes.len() as u64, error)
+        })
+    }
+
+    /// Copies `from`, of the same device, to its beginning; not waited for.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn copy_from(self, from: Region<'_>) -> Result<(), DeviceError> {
+        assert!(Arc::ptr_eq(self.device(), from.device()), "a copy within a device");
+        let to = self.part(0, from.bytes).address();
+        // SAFETY: both regions are live and large enough.
+        self.device().call(0, |api, device, error| unsafe {
+            (api.copy)(device, to, from.address(), from.bytes, error)
+        })
+    }
+
+    /// Fills it; not waited for.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn fill(self, byte: u8) -> Result<(), DeviceError> {
+        // SAFETY: the region is live.
+        self.device().call(0, |api, device, error| unsafe {
+            (api.fill)(device, self.address(), byte, self.bytes, error)
+        })
+    }
+
+    /// Its address on the device.
+    pub(crate) fn address(self) -> *mut c_void {
+        self.memory.address.as_ptr().wrapping_add(usize::try_from(self.offset).expect("64-bit addresses")).cast()
+    }
+}

@@ -1,0 +1,37 @@
+//! Groth16 proofs on CUDA devices.
+//!
+//! A [`CudaBackend`] keeps circuits and parameters resident on one [`Device`]. For a proof the packed witness goes up; the
+//! device evaluates A·z and B·z, finds the quotient in six transforms, and sums bases: those of ones directly, those of wide
+//! values by multi-scalar multiplication; five points come down. The kernels are CUDA C++, in `kernels/`.
+//!
+//! Without feature `cuda` the crate builds everywhere, with no toolkit, and finds no device. Feature `emulate` compiles the
+//! same kernels for the CPU, as a device for tests.
+//!
+//! All `unsafe` of the service's device code is here, behind safe types.
+
+mod backend;
+mod circuit;
+mod curve;
+mod device;
+mod error;
+mod ffi;
+mod identity;
+mod lock;
+mod plain;
+mod query;
+mod quotient;
+mod self_test;
+mod sums;
+mod telemetry;
+
+pub use backend::{CudaBackend, CudaKey};
+pub use curve::{Curve, G1, G2};
+pub use device::{Device, DeviceMemory, Platform, Region};
+pub use error::DeviceError;
+pub use identity::DeviceIdentity;
+pub use lock::DeviceLock;
+pub use plain::Plain;
+pub use quotient::Quotient;
+pub use self_test::self_test;
+pub use sums::{Bases, Density, IndexList, Pairing, Windows, msm, msm_workspace};
+pub use telemetry::{Telemetry, TelemetryError};
