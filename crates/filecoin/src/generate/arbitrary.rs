@@ -131,11 +131,8 @@ impl Arbitrary {
                 let own = binary.levels() - partition_bits;
                 data.path.siblings[own..].copy_from_slice(&upper[own..]);
                 let phi = phi::<TreeDDomain>(&snap.comm_d_new.into(), &snap.comm_r_old.into());
-                let rho: Scalar = rho(
-                    &phi,
-                    (node >> (binary.levels() - h_default(size.nodes() as usize))) as u32,
-                )
-                .into();
+                let high_bits = h_default(size.nodes() as usize);
+                let rho = rho(&phi, (node >> (binary.levels() - high_bits)) as u32);
                 new.leaf = old.leaf + data.leaf * rho;
                 crate::snap::Challenge {
                     node,

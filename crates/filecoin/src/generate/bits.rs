@@ -46,6 +46,7 @@ impl<'a> BlockBits<'a> {
     }
 
     /// First slot of the block.
+    #[cfg(test)]
     pub(super) fn start(&self) -> usize {
         self.start
     }
@@ -57,7 +58,7 @@ impl<'a> BlockBits<'a> {
 
     /// What belongs into the shared words.
     pub(super) fn seams(self) -> Seams {
-        let seam = |slot: usize, share| (slot % 64 > 0).then_some((slot / 64, share));
+        let seam = |slot: usize, share| (!slot.is_multiple_of(64)).then_some((slot / 64, share));
         [seam(self.start, self.head), seam(self.end, self.tail)]
     }
 

@@ -194,10 +194,7 @@ fn take<'s>(slice: &mut &'s mut [Scalar], count: usize) -> &'s mut [Scalar] {
 }
 
 /// Disjoint parts of a slice, given by start and length in ascending order.
-fn carve<'s>(
-    slice: &'s mut [Scalar],
-    parts: impl Iterator<Item = (usize, usize)>,
-) -> Vec<&'s mut [Scalar]> {
+fn carve(slice: &mut [Scalar], parts: impl Iterator<Item = (usize, usize)>) -> Vec<&mut [Scalar]> {
     let (mut rest, mut at) = (slice, 0);
     parts
         .map(|(start, length)| {

@@ -309,10 +309,6 @@ impl Generator {
         partition: usize,
         witness: &mut Witness,
     ) -> Result<(), GenerateError> {
-        let (found, expected) = (statement.circuit_id(), self.id);
-        if found != expected {
-            return Err(GenerateError::Circuit { found, expected });
-        }
         self.witness_from(statement.inputs(), partition, witness)?;
         Ok(())
     }
@@ -324,6 +320,10 @@ impl Generator {
         partition: usize,
         witness: &mut Witness,
     ) -> Result<GadgetTimes, GenerateError> {
+        let (found, expected) = (circuit_id(inputs), self.id);
+        if found != expected {
+            return Err(GenerateError::Circuit { found, expected });
+        }
         let (found, partitions) = (partition, partitions(inputs));
         if found >= partitions {
             return Err(GenerateError::Partition { found, partitions });
@@ -410,6 +410,15 @@ impl Generator {
                 Failure::NotABit(slot) => GenerateError::NotABit { slot },
             }
         })
+    }
+}
+
+/// The circuit that inputs are for.
+fn circuit_id(inputs: &Inputs) -> CircuitId {
+    match inputs {
+        Inputs::PoRep(porep) => CircuitId::new(ProofKind::PoRep, porep.sector_size),
+        Inputs::SnapDeals(snap) => CircuitId::new(ProofKind::SnapDeals, snap.sector_size),
+        Inputs::PoSt(post) => CircuitId::new(post.kind, post.sector_size),
     }
 }
 

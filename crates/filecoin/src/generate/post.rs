@@ -47,7 +47,7 @@ impl<'i> Circuit<'i> for Sectors<'i> {
     /// As few sectors as have a multiple of [`PATHS`] paths.
     fn group(&self) -> usize {
         (1..PATHS)
-            .find(|n| n * self.challenges % PATHS == 0)
+            .find(|n| (n * self.challenges).is_multiple_of(PATHS))
             .unwrap_or(PATHS)
     }
 

@@ -86,10 +86,11 @@ impl Constants {
     ) {
         assert!(super::Isa::Avx512.is_available() && self.width == ARITY + 1);
         for (preimages, outs) in preimages.chunks(2 * LANES).zip(outs.chunks_mut(2 * LANES)) {
-            // SAFETY: the instructions exist, asserted above.
             if preimages.len() > LANES {
+                // SAFETY: the instructions exist, asserted above.
                 unsafe { self.hash_groups::<2, ARITY>(preimages, outs) }
             } else {
+                // SAFETY: as above.
                 unsafe { self.hash_groups::<1, ARITY>(preimages, outs) }
             }
         }

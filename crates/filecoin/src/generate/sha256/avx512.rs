@@ -92,6 +92,8 @@ struct LaneWriter {
     /// Full words not yet stored.
     pending: [__m512i; 8],
     count: usize,
+    /// Full words that every lane may still store in the block's interior.
+    left: usize,
     /// The eight words stored last: the funnel shift takes their upper bits.
     previous: [__m512i; LANES],
     /// Where each lane's next word goes: its index, a pointer to it, and the phase of its stream in it.
@@ -113,28 +115,30 @@ impl LaneWriter {
             _mm512_set1_epi64(below as i64)
         });
         let (first, interior) = out.interior();
+        assert!(end / 64 <= first + interior.len());
+        let base = interior.as_mut_ptr();
         let next = std::array::from_fn(|k| {
-            assert!(index[k] >= first && at[k] + slots <= end && end / 64 <= first + interior.len());
-            interior[index[k] - first..].as_mut_ptr()
+            assert!(index[k] >= first && at[k] + slots <= end);
+            base.wrapping_add(index[k] - first)
         });
+        let left = slots / 64;
         let zero = _mm512_setzero_si512();
-        LaneWriter { register: zero, fill: 0, pending: [zero; 8], count: 0, previous, index, next, phase }
+        LaneWriter { register: zero, fill: 0, pending: [zero; 8], count: 0, left, previous, index, next, phase }
     }
 
     /// Stores eight words of each lane.
     fn flush(&mut self) {
-        let words = transpose(&self.pending);
-        for k in 0..LANES {
-            let before = _mm512_alignr_epi64(words[k], self.previous[k], 7);
-            let shifted = _mm512_shldv_epi64(words[k], before, _mm512_set1_epi64(i64::from(self.phase[k])));
-            // SAFETY: `open` checked that the words of a lane that are full lie in the block's interior, and no more words
-            // are flushed than bits were announced there. The block is borrowed mutably by `hash_group` throughout.
-            unsafe {
-                _mm512_storeu_si512(self.next[k].cast(), shifted);
-                self.next[k] = self.next[k].add(8);
-            }
+        assert!(self.left >= 8);
+        self.left -= 8;
+        for (k, words) in transpose(&self.pending).into_iter().enumerate() {
+            let before = _mm512_alignr_epi64(words, self.previous[k], 7);
+            let shifted = _mm512_shldv_epi64(words, before, _mm512_set1_epi64(i64::from(self.phase[k])));
+            // SAFETY: `open` checked that `left` full words from a lane's first one on lie in the block's interior, and
+            // these are eight of them. `hash_group` holds the block's only reference and does not use it meanwhile.
+            unsafe { _mm512_storeu_si512(self.next[k].cast(), shifted) };
+            self.next[k] = self.next[k].wrapping_add(8);
             self.index[k] += 8;
-            self.previous[k] = words[k];
+            self.previous[k] = words;
         }
         self.count = 0;
     }
@@ -142,22 +146,21 @@ impl LaneWriter {
     /// Writes what is left, keeping the bits behind it.
     fn close(mut self, out: &mut BlockBits<'_>) {
         self.pending[self.count] = self.register;
-        let words = to_arrays(&self.pending);
-        for k in 0..LANES {
+        for (k, words) in to_arrays(&transpose(&self.pending)).iter().enumerate() {
             let phase = self.phase[k];
             let upper = |word: u64| if phase == 0 { 0 } else { word >> (64 - phase) };
             let mut carry = upper(to_array(self.previous[k])[7]);
             let mut index = self.index[k];
-            for row in &words[..self.count] {
-                out.set(index, row[k] << phase | carry);
-                carry = upper(row[k]);
+            for word in &words[..self.count] {
+                out.set(index, word << phase | carry);
+                carry = upper(*word);
                 index += 1;
             }
             let mut left = self.fill + phase;
-            let mut word = words[self.count][k] << phase | carry;
+            let mut word = words[self.count] << phase | carry;
             if left >= 64 {
                 out.set(index, word);
-                (index, left, word) = (index + 1, left - 64, upper(words[self.count][k]));
+                (index, left, word) = (index + 1, left - 64, upper(words[self.count]));
             }
             if left > 0 {
                 out.set(index, out.get(index) >> left << left | word);

@@ -57,10 +57,10 @@ impl Columns {
 
     /// Operands must be normalised.
     pub(super) fn multiply_add(&mut self, a: &Element, b: &Element) {
-        for i in 0..5 {
-            for j in 0..5 {
-                self.0[i + j] = _mm512_madd52lo_epu64(self.0[i + j], a[i], b[j]);
-                self.1[i + j] = _mm512_madd52hi_epu64(self.1[i + j], a[i], b[j]);
+        for (i, a) in a.iter().enumerate() {
+            for (j, b) in b.iter().enumerate() {
+                self.0[i + j] = _mm512_madd52lo_epu64(self.0[i + j], *a, *b);
+                self.1[i + j] = _mm512_madd52hi_epu64(self.1[i + j], *a, *b);
             }
         }
     }
@@ -71,12 +71,12 @@ impl Columns {
         let inverse = _mm512_set1_epi64(NEGATIVE_INVERSE as i64);
         let limb = _mm512_set1_epi64(LIMB as i64);
         let p = splat(&P);
+        // The high half of column i belongs into column i + 1.
         let mut t = [zero; 10];
-        t[0] = self.0[0];
-        for i in 1..9 {
-            t[i] = _mm512_add_epi64(self.0[i], self.1[i - 1]);
+        t[..9].copy_from_slice(&self.0);
+        for (t, high) in t[1..].iter_mut().zip(&self.1) {
+            *t = _mm512_add_epi64(*t, *high);
         }
-        t[9] = self.1[8];
         for i in 0..5 {
             let q = _mm512_madd52lo_epu64(zero, t[i], inverse);
             // t[i] + low(q p[0]) is 0 mod 2^52, so it carries exactly where t[i] is not: no need to wait for q.
