@@ -25,14 +25,10 @@ pub fn quotient(domain: &Domain, a: &mut [Scalar], b: &mut [Scalar], c: &mut [Sc
     // c = a∘b, for a satisfied system.
     zip_chunks(c, a, b, |c, a, b| *c = *a * b);
 
-    // To coefficients, in bit-reversed order, each times n. The order is undone once at the very end.
-    domain.intt_to_bitrev(a);
-    domain.intt_to_bitrev(b);
-    domain.intt_to_bitrev(c);
-
-    // N: onto the coset, multiply, and back. Three unscaled inverses make n³·N.
-    domain.coset_ntt_from_bitrev(a);
-    domain.coset_ntt_from_bitrev(b);
+    // N: A and B onto the coset, multiplied, and back. Transforms back come out n times too large, so n³·N, with
+    // the coefficients in bit-reversed order, which is undone once at the very end.
+    domain.extend_to_coset(a);
+    domain.extend_to_coset(b);
     a.par_chunks_mut(CHUNK)
         .zip(b.par_chunks(CHUNK))
         .for_each(|(a, b)| {
@@ -41,6 +37,7 @@ pub fn quotient(domain: &Domain, a: &mut [Scalar], b: &mut [Scalar], c: &mut [Sc
     domain.coset_intt_to_bitrev(a);
 
     // h = (C − N)/2, from n·C and n³·N.
+    domain.intt_to_bitrev(c);
     let n = Scalar::from(a.len() as u64);
     let inverse = |x: Scalar| {
         x.invert()

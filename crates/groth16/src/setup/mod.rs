@@ -5,7 +5,6 @@
 
 mod error;
 mod files;
-mod fixed_base;
 mod lagrange;
 mod marker;
 mod qap;
@@ -13,8 +12,9 @@ mod stream;
 mod toxic;
 
 use std::io::Write;
+use std::ops::Range;
 
-use blstrs::{G1Projective, Scalar};
+use blstrs::Scalar;
 use cuzk_r1cs::R1cs;
 use ff::Field;
 use group::Curve;
@@ -26,27 +26,31 @@ pub(crate) use marker::circuit_name;
 pub use marker::{InsecureMarker, MARKER_SUFFIX, marker_path};
 pub use toxic::ToxicWaste;
 
+use crate::field::Isa;
+use crate::msm::fixed_base::Table;
+use crate::msm::{G1, G2, Group};
 use crate::progress::Progress;
 use crate::vk::VerifyingKey;
-use fixed_base::FixedBase;
 use qap::Qap;
 use stream::Stream;
 
 /// Draws toxic waste from `rng` and streams the parameters for `circuit` to `out` in bellperson's `.params` format.
-/// Returns the verifying key. On all cores; memory is 32 bytes a row and about 200 bytes a variable.
+/// Returns the verifying key. On all cores; memory is 32 bytes a row and about 250 bytes a variable.
 pub fn generate(
     circuit: &R1cs,
     rng: impl RngCore,
     out: &mut (dyn Write + Send),
     progress: &dyn Progress,
 ) -> Result<VerifyingKey, SetupError> {
-    generate_with(circuit, &ToxicWaste::random(rng), out, progress)
+    let toxic = ToxicWaste::random(rng);
+    generate_with(circuit, &toxic, Isa::detect(), out, progress)
 }
 
-/// [`generate`] with given toxic waste.
+/// [`generate`] with given toxic waste and a given instruction set.
 pub fn generate_with(
     circuit: &R1cs,
     toxic: &ToxicWaste,
+    isa: Isa,
     out: &mut (dyn Write + Send),
     progress: &dyn Progress,
 ) -> Result<VerifyingKey, SetupError> {
@@ -56,11 +60,11 @@ pub fn generate_with(
 
     let domain = 1usize << circuit.log_domain();
     let b_points = qap.nonzero_b();
-    let g1_count = domain + 2 * (circuit.num_inputs() + circuit.num_aux()) + b_points;
-    progress.begin("window tables", 2);
-    let g1 = FixedBase::new(toxic.g1, g1_count);
+    let g1_points = domain + 2 * (circuit.num_inputs() + circuit.num_aux()) + b_points;
+    progress.begin("tables of the generators", 2);
+    let g1 = Table::<G1>::new(isa, &toxic.g1.to_affine(), g1_points);
     progress.advance(1);
-    let g2 = FixedBase::new(toxic.g2, b_points);
+    let g2 = Table::<G2>::new(isa, &toxic.g2.to_affine(), b_points);
     progress.advance(1);
 
     let vk = verifying_key(toxic, &g1, &qap);
@@ -68,29 +72,27 @@ pub fn generate_with(
     stream.bytes(&vk.to_bytes())?;
 
     progress.begin("query H", domain as u64 - 1);
-    let coefficient = toxic.vanishing(domain) * toxic.delta.invert().expect("checked above");
+    let delta_inverse = toxic
+        .delta
+        .invert()
+        .expect("ToxicWaste::check refuses zero");
+    let coefficient = toxic.vanishing(domain) * delta_inverse;
     stream.query(&g1, domain - 1, progress, &|range, scalars| {
         powers(coefficient, toxic.tau, range, scalars);
     })?;
-    for (name, parts) in [
-        ("query L", [&[], &qap.l[..]]),
-        ("query A", [&qap.a_inputs, &qap.a_aux]),
-        ("query B in G1", [&qap.b_inputs, &qap.b_aux]),
-    ] {
-        stream_nonzero(&mut stream, &g1, name, parts, progress)?;
-    }
-    stream_nonzero(
-        &mut stream,
-        &g2,
-        "query B in G2",
-        [&qap.b_inputs, &qap.b_aux],
-        progress,
-    )?;
+    let (a, b) = (
+        [&qap.a_inputs[..], &qap.a_aux],
+        [&qap.b_inputs[..], &qap.b_aux],
+    );
+    stream_nonzero(&mut stream, &g1, "query L", [&[], &qap.l], progress)?;
+    stream_nonzero(&mut stream, &g1, "query A", a, progress)?;
+    stream_nonzero(&mut stream, &g1, "query B in G1", b, progress)?;
+    stream_nonzero(&mut stream, &g2, "query B in G2", b, progress)?;
     stream.finish()?;
     Ok(vk)
 }
 
-fn verifying_key(toxic: &ToxicWaste, g1: &FixedBase<G1Projective>, qap: &Qap) -> VerifyingKey {
+fn verifying_key(toxic: &ToxicWaste, g1: &Table<G1>, qap: &Qap) -> VerifyingKey {
     VerifyingKey {
         alpha_g1: (toxic.g1 * toxic.alpha).to_affine(),
         beta_g1: (toxic.g1 * toxic.beta).to_affine(),
@@ -102,19 +104,19 @@ fn verifying_key(toxic: &ToxicWaste, g1: &FixedBase<G1Projective>, qap: &Qap) ->
     }
 }
 
-/// Appends `coefficient·baseⁱ` for every i of the range.
-fn powers(coefficient: Scalar, base: Scalar, range: std::ops::Range<usize>, out: &mut Vec<Scalar>) {
+/// `coefficient·baseⁱ` for every i of the range.
+fn powers(coefficient: Scalar, base: Scalar, range: Range<usize>, out: &mut [Scalar]) {
     let mut power = coefficient * base.pow_vartime([range.start as u64]);
-    for _ in range {
-        out.push(power);
+    for out in out {
+        *out = power;
         power *= base;
     }
 }
 
 /// Streams the points of the scalars that are not zero: bellperson leaves points at infinity out of its queries.
-fn stream_nonzero<C: stream::Encode>(
+fn stream_nonzero<G: Group>(
     stream: &mut Stream<'_>,
-    base: &FixedBase<C>,
+    base: &Table<G>,
     name: &str,
     parts: [&[Scalar]; 2],
     progress: &dyn Progress,
@@ -123,6 +125,9 @@ fn stream_nonzero<C: stream::Encode>(
     let scalars: Vec<&Scalar> = parts.into_iter().flatten().filter(nonzero).collect();
     progress.begin(name, scalars.len() as u64);
     stream.query(base, scalars.len(), progress, &|range, out| {
-        out.extend(scalars[range].iter().copied());
+        scalars[range]
+            .iter()
+            .zip(out)
+            .for_each(|(scalar, out)| *out = **scalar);
     })
 }

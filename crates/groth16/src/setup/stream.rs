@@ -3,34 +3,22 @@
 use std::io::Write;
 use std::ops::Range;
 
-use blstrs::{G1Projective, G2Projective, Scalar};
-use group::UncompressedEncoding;
-use group::prime::PrimeCurve;
+use blstrs::Scalar;
+use ff::Field;
 use rayon::prelude::*;
 
 use super::SetupError;
-use super::fixed_base::FixedBase;
-use crate::params::{G1_BYTES, G2_BYTES};
+use crate::msm::Group;
+use crate::msm::fixed_base::Table;
 use crate::progress::Progress;
 
 /// Points computed between two writes.
 const BLOCK: usize = 1 << 16;
-/// Points normalised together.
+/// Scalars and points that a task handles.
 const CHUNK: usize = 1 << 10;
 
-/// A group whose points go into a parameter file.
-pub(super) trait Encode: PrimeCurve<Scalar = Scalar, Affine: UncompressedEncoding> {
-    /// Bytes of an uncompressed point.
-    const BYTES: usize;
-}
-
-impl Encode for G1Projective {
-    const BYTES: usize = G1_BYTES;
-}
-
-impl Encode for G2Projective {
-    const BYTES: usize = G2_BYTES;
-}
+/// Writes the scalars of a range.
+type Fill<'a> = &'a (dyn Fn(Range<usize>, &mut [Scalar]) + Sync);
 
 /// Where the parameters go.
 pub(super) struct Stream<'a> {
@@ -46,22 +34,23 @@ impl<'a> Stream<'a> {
         Ok(self.out.write_all(bytes)?)
     }
 
-    /// Writes a query: its length, then `base` times each scalar. `fill` appends the scalars of a range; none is zero.
-    pub(super) fn query<C: Encode>(
+    /// Writes a query: its length, then the base times each scalar. No scalar may be zero.
+    pub(super) fn query<G: Group>(
         &mut self,
-        base: &FixedBase<C>,
+        base: &Table<G>,
         len: usize,
         progress: &dyn Progress,
-        fill: &(dyn Fn(Range<usize>, &mut Vec<Scalar>) + Sync),
+        fill: Fill<'_>,
     ) -> Result<(), SetupError> {
         let count = u32::try_from(len).map_err(|_| SetupError::QueryLength { found: len })?;
         self.bytes(&count.to_be_bytes())?;
         let (mut computed, mut written) = (Vec::new(), Vec::new());
+        let mut scalars = Vec::new();
         for start in (0..len).step_by(BLOCK) {
             let range = start..len.min(start + BLOCK);
             let (result, ()) = rayon::join(
                 || self.bytes(&written),
-                || encode_block(base, range.clone(), fill, &mut computed),
+                || encode_block(base, range.clone(), fill, &mut scalars, &mut computed),
             );
             result?;
             progress.advance(range.len() as u64);
@@ -75,22 +64,28 @@ impl<'a> Stream<'a> {
     }
 }
 
-fn encode_block<C: Encode>(
-    base: &FixedBase<C>,
+fn encode_block<G: Group>(
+    base: &Table<G>,
     range: Range<usize>,
-    fill: &(dyn Fn(Range<usize>, &mut Vec<Scalar>) + Sync),
+    fill: Fill<'_>,
+    scalars: &mut Vec<Scalar>,
     out: &mut Vec<u8>,
 ) {
-    out.resize(range.len() * C::BYTES, 0);
-    out.par_chunks_mut(CHUNK * C::BYTES)
-        .enumerate()
-        .for_each(|(chunk, out)| {
-            let start = range.start + chunk * CHUNK;
-            let mut scalars = Vec::with_capacity(CHUNK);
-            fill(start..start + out.len() / C::BYTES, &mut scalars);
-            let points = base.multiply(&scalars);
-            for (point, out) in points.iter().zip(out.chunks_exact_mut(C::BYTES)) {
-                out.copy_from_slice(point.to_uncompressed().as_ref());
+    scalars.resize(range.len(), Scalar::ZERO);
+    let chunks = scalars.par_chunks_mut(CHUNK).enumerate();
+    chunks.for_each(|(chunk, scalars)| {
+        let start = range.start + chunk * CHUNK;
+        fill(start..start + scalars.len(), scalars);
+    });
+    let points = base.multiply(scalars);
+    let bytes = size_of::<G::Encoding>();
+    out.resize(points.len() * bytes, 0);
+    let chunks = out.par_chunks_mut(CHUNK * bytes);
+    chunks
+        .zip(points.par_chunks(CHUNK))
+        .for_each(|(out, points)| {
+            for (out, point) in out.chunks_exact_mut(bytes).zip(points) {
+                out.copy_from_slice(G::encode(point).as_ref());
             }
         });
 }
@@ -98,28 +93,39 @@ fn encode_block<C: Encode>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field::Isa;
+    use crate::msm::G1;
+    use crate::params::G1_BYTES;
     use crate::progress::NoProgress;
-    use group::Group;
+    use blstrs::G1Affine;
+    use group::prime::PrimeCurveAffine;
 
     /// Blocks and chunks come out in order, whole and broken ones.
     #[test]
     fn a_query_of_several_blocks_is_in_order() {
-        let base = FixedBase::new(G1Projective::generator(), 1 << 12);
+        let base = Table::<G1>::new(Isa::detect(), &G1Affine::generator(), 1 << 17);
         let len = 2 * BLOCK + CHUNK + 5;
         let scalar = |i: usize| Scalar::from(1 + (i % 1000) as u64);
         let mut bytes = Vec::new();
         let mut stream = Stream::new(&mut bytes);
-        stream
-            .query(&base, len, &NoProgress, &|range, out| {
-                out.extend(range.map(scalar))
+        let fill = |range: Range<usize>, out: &mut [Scalar]| {
+            range.zip(out).for_each(|(i, out)| *out = scalar(i));
+        };
+        let written = stream.query(&base, len, &NoProgress, &fill);
+        written.expect("a vector takes all that is written");
+        let mut multiple = blstrs::G1Projective::from(G1Affine::generator());
+        let expected: Vec<_> = (0..1000)
+            .map(|_| {
+                let encoding = G1Affine::from(multiple).to_uncompressed();
+                multiple += G1Affine::generator();
+                encoding
             })
-            .expect("a vector");
-        let expected = base.multiply(&(0..1000).map(scalar).collect::<Vec<_>>());
+            .collect();
         let (count, points) = bytes.split_at(4);
         assert_eq!(count, (len as u32).to_be_bytes());
         assert_eq!(points.len(), len * G1_BYTES);
         for (i, point) in points.chunks_exact(G1_BYTES).enumerate() {
-            assert_eq!(point, expected[i % 1000].to_uncompressed());
+            assert_eq!(point, expected[i % 1000]);
         }
     }
 }
