@@ -12,5 +12,7 @@ mod validate;
 mod write;
 
 const MAGIC: [u8; 8] = *b"cuzkr1cs";
+/// To be raised with any change to what is stored, and to how bit slots are found: native witness
+/// generators and stored circuits must mean the same slots.
 const VERSION: u32 = 1;
 const HEADER: usize = 56;

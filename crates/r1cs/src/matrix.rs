@@ -20,8 +20,9 @@ impl Matrix {
 }
 
 /// Compressed sparse rows: entry `e` of row `i`, `row_ptr[i] <= e < row_ptr[i + 1]`, is the
-/// coefficient number `coefficients[e]` at `columns[e]` (a [`Column`] word). Within a row inputs come
-/// first, indices ascend, and no column occurs twice; no coefficient is zero.
+/// coefficient number `coefficients[e]` at `columns[e]` (a [`Column`] word). Within a row the
+/// variables of the first copy stand as bellpepper has them: inputs first, indices ascending, each once.
+/// No coefficient is zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csr {
     pub(crate) row_ptr: Vec<u32>,
