@@ -58,9 +58,19 @@ pub(crate) fn grouped(count: u64) -> String {
     text
 }
 
+/// The median; of an even number of values the lower one of the two in the middle.
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted
+        .get(sorted.len().saturating_sub(1) / 2)
+        .copied()
+        .unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{bytes, grouped};
+    use super::{bytes, grouped, median};
 
     #[test]
     fn byte_counts_take_the_largest_unit_below_them() {
@@ -76,5 +86,12 @@ mod tests {
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");
         assert_eq!(grouped(130_278_869), "130,278,869");
+    }
+
+    #[test]
+    fn the_median_is_a_measured_value() {
+        assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.0);
+        assert!(median([]).is_nan());
     }
 }

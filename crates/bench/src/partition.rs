@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use cuzk_filecoin::generate::Generator;
 use cuzk_filecoin::{ProofKind, Statement};
 use cuzk_r1cs::{R1cs, Witness};
 
@@ -69,6 +70,23 @@ impl Partition {
     pub(crate) fn synthesize(&self, witness: &mut Witness) -> Result<(), Error> {
         self.statement
             .witness(self.index, &self.circuit, witness)
+            .map_err(|cause| Error::Failed(format!("witness of partition {}: {cause}", self.index)))
+    }
+
+    /// The native generator for the circuit.
+    pub(crate) fn generator(&self) -> Result<Generator, Error> {
+        Generator::bind(&self.circuit, self.statement.circuit_id())
+            .map_err(|mismatch| Error::Failed(mismatch.to_string()))
+    }
+
+    /// Fills the witness natively.
+    pub(crate) fn generate(
+        &self,
+        generator: &Generator,
+        witness: &mut Witness,
+    ) -> Result<(), Error> {
+        generator
+            .witness(&self.statement, self.index, witness)
             .map_err(|cause| Error::Failed(format!("witness of partition {}: {cause}", self.index)))
     }
 }

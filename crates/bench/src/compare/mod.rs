@@ -66,25 +66,3 @@ fn run_side<T: DeserializeOwned>(side: &str, extra: &[String]) -> Result<T, Erro
 fn print_measurement(measurement: &impl Serialize) -> Result<(), Error> {
     Output::Json.print(measurement, |_| ())
 }
-
-/// The median; of an even number of values the lower one of the two in the middle.
-fn median(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut sorted: Vec<f64> = values.into_iter().collect();
-    sorted.sort_by(f64::total_cmp);
-    sorted
-        .get(sorted.len().saturating_sub(1) / 2)
-        .copied()
-        .unwrap_or(f64::NAN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::median;
-
-    #[test]
-    fn the_median_is_a_measured_value() {
-        assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.0);
-        assert!(median([]).is_nan());
-    }
-}

@@ -16,10 +16,10 @@ use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
 use super::circuits::Filled;
-use super::{BELLPERSON, median, print_measurement, run_side};
+use super::{BELLPERSON, print_measurement, run_side};
 use crate::error::Error;
 use crate::memory::{PeakMemory, Sampler};
-use crate::output::{self, Output};
+use crate::output::{self, Output, median};
 use crate::parameters::{self, Files};
 use crate::request::{self, InputArgs};
 use crate::{files, gen_vanilla};
