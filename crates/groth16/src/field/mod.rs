@@ -6,6 +6,8 @@
 mod constants;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod fp8;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod fr8;
 mod isa;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod lanes;

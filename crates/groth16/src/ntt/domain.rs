@@ -1,6 +1,8 @@
 //! Evaluation domains: plans of passes and what callers see.
 
 use super::kernel::{Kernel, LANES, Levels, Shared, Tile};
+#[cfg(target_arch = "x86_64")]
+use super::lanes::Lanes;
 use super::portable::Portable;
 use super::tables::{Coset, Direction, Roots, RowTwiddles};
 use crate::field::Isa;
@@ -54,7 +56,11 @@ impl Domain {
             });
         }
         let plan = Plan::new(log_size);
-        let tables = Box::new(Tables::<Portable>::new(log_size));
+        let tables: Box<dyn Transform> = match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512Ifma => Box::new(Tables::<Lanes>::new(log_size)),
+            _ => Box::new(Tables::<Portable>::new(log_size)),
+        };
         Ok(Domain {
             log_size,
             plan,

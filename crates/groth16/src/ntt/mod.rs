@@ -22,6 +22,8 @@
 
 mod domain;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod portable;
 mod tables;
 #[cfg(test)]
