@@ -24,6 +24,8 @@ mod sink;
 mod snap;
 mod survey;
 #[cfg(test)]
+mod tamper;
+#[cfg(test)]
 mod tests;
 mod times;
 #[cfg(test)]

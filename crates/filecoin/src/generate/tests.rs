@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::circuit::compile_circuit;
+use crate::kind::SectorSize;
+use cuzk_r1cs::BitVec;
 use sha2::{Digest, Sha256};
 
 /// Fills a buffer with something else, as if from an earlier proof.
@@ -84,6 +86,90 @@ fn window_post() {
 #[test]
 fn winning_post() {
     check("winning-2k", 0..3);
+}
+
+#[test]
+fn gadgets_are_named() {
+    let id = "porep-2k".parse().unwrap();
+    let r1cs = compile_circuit(id).unwrap();
+    let generator = Generator::bind(&r1cs, id).unwrap();
+    let inputs = arbitrary::inputs(id, 9);
+    let mut witness = Witness::new(r1cs.layout().clone());
+    generator.witness_from(&inputs, 0, &mut witness).unwrap();
+    let Extent { slots, wide, .. } = generator.block;
+    assert_eq!(generator.locate(0), "prologue, commitment 0");
+    assert_eq!(
+        generator.locate(generator.prologue.slots + slots - 1),
+        "block 0, column path 0, tree level 1"
+    );
+    // The last wide variable of block 1.
+    let last = generator.prologue.wide + 2 * wide - 1;
+    witness.wide_mut()[last] += Scalar::from(1);
+    let error = generator
+        .compare_from(&inputs, 0, &witness)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("block 1, column path 0, tree level 1, private variable"),
+        "{error}"
+    );
+    // A public input.
+    generator.witness_from(&inputs, 0, &mut witness).unwrap();
+    witness.inputs_mut()[2] += Scalar::from(1);
+    let error = generator
+        .compare_from(&inputs, 0, &witness)
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("public input 2"), "{error}");
+}
+
+#[test]
+fn other_circuits_are_refused() {
+    let [small, other] =
+        ["wpost-2k", "winning-2k"].map(|id| compile_circuit(id.parse().unwrap()).unwrap());
+    let window: CircuitId = "wpost-2k".parse().unwrap();
+    assert!(Generator::bind(&small, window).is_ok());
+    assert!(matches!(
+        Generator::bind(&other, window),
+        Err(LayoutMismatch::Count { .. })
+    ));
+    assert!(matches!(
+        Generator::bind(&small, "porep-2k".parse().unwrap()),
+        Err(LayoutMismatch::Dense { .. })
+    ));
+    let generator = Generator::bind(&small, window).unwrap();
+    let mut witness = Witness::new(small.layout().clone());
+    let inputs = arbitrary::inputs("winning-2k".parse().unwrap(), 1);
+    let refused = generator.witness_from(&inputs, 0, &mut witness);
+    assert!(matches!(refused, Err(GenerateError::Circuit { .. })));
+    let refused = generator.witness_from(&arbitrary::inputs(window, 1), 1, &mut witness);
+    assert_eq!(
+        refused,
+        Err(GenerateError::Partition {
+            found: 1,
+            partitions: 1
+        })
+    );
+}
+
+/// A layout that has one bit where the generator has a field element, and the other way round.
+#[test]
+fn another_layout_is_noticed() {
+    let id = "porep-2k".parse().unwrap();
+    let r1cs = compile_circuit(id).unwrap();
+    let layout = r1cs.layout();
+    let blank = porep::blank(SectorSize::S2KiB);
+    let blank = porep::Partition::new(&blank, 0);
+    assert_eq!(circuit::compare(&blank, layout, 2), Ok(()));
+    for slot in [0, 1, 700, 600_000, layout.num_aux() - 1] {
+        let mut wide = BitVec::zeros(layout.num_aux());
+        (0..layout.num_aux())
+            .filter(|i| layout.is_wide(*i) != (*i == slot))
+            .for_each(|i| wide.set(i));
+        let other = WitnessLayout::new(layout.num_inputs(), wide);
+        let difference = circuit::compare(&blank, &other, 2).unwrap_err();
+        assert_eq!((difference.0, difference.1), (slot, other.is_wide(slot)));
+    }
 }
 
 /// Larger sectors. Run by name, with `--ignored`; the largest take minutes and gigabytes.
