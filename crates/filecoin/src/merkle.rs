@@ -144,6 +144,55 @@ impl Path {
     }
 }
 
+/// The roots that paths lead to from their leaves, all of one shape. The hashes of a level do not depend on each other
+/// and are done together.
+pub(crate) fn roots(paths: &[(Scalar, &Path)], shape: &TreeShape, hash: NodeHash) -> Vec<Scalar> {
+    if hash == NodeHash::Sha256 {
+        return paths
+            .iter()
+            .map(|(leaf, path)| path.root(*leaf, shape, hash))
+            .collect();
+    }
+    let mut nodes: Vec<Scalar> = paths.iter().map(|(leaf, _)| *leaf).collect();
+    let mut first = 0;
+    for (level, arity) in shape.arities().enumerate() {
+        nodes = match arity {
+            2 => poseidon_many(&families::<2>(paths, &nodes, level, first)),
+            8 => poseidon_many(&families::<8>(paths, &nodes, level, first)),
+            other => unreachable!("no tree has arity {other}"),
+        };
+        first += arity - 1;
+    }
+    nodes
+}
+
+/// The nodes among their siblings, in a level whose siblings start at `first`.
+fn families<const ARITY: usize>(
+    paths: &[(Scalar, &Path)],
+    nodes: &[Scalar],
+    level: usize,
+    first: usize,
+) -> Vec<[Scalar; ARITY]> {
+    let family = |((_, path), node): (&(Scalar, &Path), &Scalar)| {
+        let at = usize::from(path.positions[level]);
+        let siblings = &path.siblings[first..first + ARITY - 1];
+        std::array::from_fn(|i| match i {
+            i if i < at => siblings[i],
+            i if i == at => *node,
+            i => siblings[i - 1],
+        })
+    };
+    paths.iter().zip(nodes).map(family).collect()
+}
+
+/// [`poseidon`] of many preimages.
+pub(crate) fn poseidon_many<const ARITY: usize>(preimages: &[[Scalar; ARITY]]) -> Vec<Scalar> {
+    preimages
+        .iter()
+        .map(|preimage| poseidon(preimage))
+        .collect()
+}
+
 /// Poseidon with the constants of the sector's trees and columns: 2, 8 or 11 elements.
 pub fn poseidon(preimage: &[Scalar]) -> Scalar {
     match preimage.len() {

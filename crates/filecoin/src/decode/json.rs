@@ -67,7 +67,7 @@ impl<'a> Scanner<'a> {
         self.expect(b'"')?;
         let start = self.at;
         let rest = &self.bytes[start..];
-        let end = rest.iter().position(|b| *b == b'"' || *b == b'\\');
+        let end = memchr::memchr2(b'"', b'\\', rest);
         match end {
             Some(len) if rest[len] == b'"' => {
                 self.at = start + len + 1;
@@ -189,42 +189,26 @@ impl<'a> Scanner<'a> {
         Err(RequestError::new("", found, expected))
     }
 
-    /// An integer of at most three digits below 256, as [`Self::integer`] but quick: a C1 output has ten million.
-    fn byte(&mut self) -> Result<u8> {
-        let mut value = 0u32;
-        let mut digits = 0;
-        while let Some(digit @ b'0'..=b'9') = self.bytes.get(self.at + digits) {
-            value = value * 10 + u32::from(digit - b'0');
-            digits += 1;
-            if digits > 3 {
-                break;
-            }
-        }
-        let leading_zero = digits > 1 && self.bytes[self.at] == b'0';
-        match u8::try_from(value) {
-            Ok(byte) if digits > 0 && !leading_zero => {
-                self.at += digits;
-                Ok(byte)
-            }
-            _ => Err(self.wrong("an integer from 0 to 255")),
-        }
-    }
-
     /// An array of 32 bytes.
     pub(crate) fn bytes32(&mut self) -> Result<[u8; 32]> {
-        self.expect(b'[')?;
+        self.skip_space();
+        if let Some((bytes, length)) = compact_bytes32(&self.bytes[self.at..]) {
+            self.at += length;
+            return Ok(bytes);
+        }
         let mut bytes = [0; 32];
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            if i > 0 && !self.take(b',') {
-                return Err(RequestError::new("", format!("{i} bytes"), "32 bytes"));
+        self.array_of(32, "bytes", |s, i| {
+            let start = s.at;
+            match u8::try_from(s.integer()?) {
+                Ok(byte) => bytes[i] = byte,
+                Err(_) => {
+                    s.at = start;
+                    return Err(s.wrong("an integer from 0 to 255"));
+                }
             }
-            self.skip_space();
-            *byte = self.byte().map_err(|e| e.within(format!("[{i}]")))?;
-        }
-        match self.take(b',') {
-            true => Err(RequestError::new("", "more than 32 bytes", "32 bytes")),
-            false => self.expect(b']').map(|()| bytes),
-        }
+            Ok(())
+        })?;
+        Ok(bytes)
     }
 
     /// A field element: 32 little-endian bytes below the modulus.
@@ -309,9 +293,45 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Reads `[b,b,…,b]`, 32 bytes without white space, and tells its length. A C1 output has 300,000 of these, so the
+/// digits of a number are taken together instead of one branch each. Anything unusual is `None`: the caller reads it
+/// again, one character at a time, and finds out what it is.
+fn compact_bytes32(text: &[u8]) -> Option<([u8; 32], usize)> {
+    let mut bytes = [0; 32];
+    let mut at = 1;
+    if *text.first()? != b'[' {
+        return None;
+    }
+    for (i, byte) in bytes.iter_mut().enumerate() {
+        // A number and what follows it fit in four characters.
+        let word = u32::from_le_bytes(*text.get(at..)?.first_chunk()?);
+        // A digit becomes its value, and adding 0x76 sets the top bit of everything above 9.
+        let digits = word ^ 0x3030_3030;
+        let ends = (digits & 0x7f7f_7f7f).wrapping_add(0x7676_7676) | digits;
+        let length = (ends & 0x8080_8080).trailing_zeros() / 8;
+        if !(1..=3).contains(&length) {
+            return None;
+        }
+        // Leading zeros to three digits, the hundreds in the lowest byte.
+        let digits = (digits << (8 * (3 - length))) & 0x000f_0f0f;
+        let [hundreds, tens, ones, _] = digits.to_le_bytes().map(u32::from);
+        let value = hundreds * 100 + tens * 10 + ones;
+        let shortest = 1 + u32::from(value > 9) + u32::from(value > 99);
+        let end = if i == 31 { b']' } else { b',' };
+        let found = (word >> (8 * length)) as u8;
+        if value > 255 || length != shortest || found != end {
+            return None;
+        }
+        *byte = value as u8;
+        at += length as usize + 1;
+    }
+    Some((bytes, at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ff::PrimeField;
 
     fn pair(text: &str) -> Result<(u64, u64)> {
         let mut scanner = Scanner::new(text.as_bytes());
@@ -371,10 +391,19 @@ mod tests {
             assert!(found.contains(error), "{found}");
         };
         expect(&bytes[..31], "found 31 bytes");
-        expect(&[&bytes[..], &bytes[..1]].concat(), "more than 32 bytes");
-        for bad in ["256", "01", "", "-1", "1234", "1.0"] {
+        expect(&[&bytes[..], &bytes[..1]].concat(), "only 32 bytes");
+        for bad in [
+            "256", "999", "01", "001", "00", "", "-1", "1234", "1.0", "/", ":", "\u{b0}",
+        ] {
             bytes[3] = bad.into();
             assert!(element(&bytes).is_err(), "{bad}");
+        }
+        for value in 0..=255u8 {
+            for spaced in [format!("{value}"), format!(" {value}\n")] {
+                bytes[3] = spaced;
+                let read = element(&bytes).unwrap().to_repr();
+                assert_eq!((read[3], read[0]), (value, 7));
+            }
         }
         bytes[3] = "0".into();
         bytes[31] = "255".into();

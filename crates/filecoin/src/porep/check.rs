@@ -7,13 +7,14 @@ use super::decode::{C1, Challenge as RawChallenge, Column as RawColumn, Label};
 use super::prover_id::{ReplicaIdInputs, SEARCHED_MINERS};
 use super::{Challenge, Column, PoRep};
 use crate::decode::MerkleProof;
-use crate::merkle::{Inclusion, NodeHash, Path, TreeShape, poseidon};
+use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon, poseidon_many, roots};
 use crate::request::{ProofRequest, RequestError};
 use crate::statement::commitment;
 use blstrs::Scalar;
 use ff::PrimeField;
 use filecoin_proofs_api::RegisteredSealProof;
 use rayon::prelude::*;
+use std::mem;
 
 type Result<T> = std::result::Result<T, RequestError>;
 
@@ -125,92 +126,127 @@ fn check_counts(c1: &C1, registered: RegisteredSealProof) -> Result<()> {
     Ok(())
 }
 
-fn check_partition(porep: &PoRep, k: usize, raw: Vec<RawChallenge>) -> Result<Vec<Challenge>> {
+/// Challenges checked together: enough to fill the lanes of the hashes, few enough for all cores to have some.
+const TOGETHER: usize = 6;
+
+fn check_partition(porep: &PoRep, k: usize, mut raw: Vec<RawChallenge>) -> Result<Vec<Challenge>> {
     let upstream = |e| RequestError::new("", format!("{e}"), "values upstream can derive from");
     let nodes = porep.challenged_nodes(k).map_err(upstream)?;
     let parents = porep.parents(&nodes).map_err(upstream)?;
-    let expected = nodes.into_par_iter().zip(parents);
-    raw.into_par_iter()
-        .zip(expected)
+    let places: Vec<_> = nodes.into_iter().zip(parents).collect();
+    let checked: Vec<_> = raw
+        .par_chunks_mut(TOGETHER)
+        .zip(places.par_chunks(TOGETHER))
         .enumerate()
-        .map(|(i, (raw, (node, parents)))| {
-            check_challenge(porep, raw, node, &parents).map_err(|e| e.within(format!("[{i}]")))
+        .map(|(chunk, (raw, places))| check_challenges(porep, raw, places, chunk * TOGETHER))
+        .collect();
+    let mut challenges = Vec::with_capacity(raw.len());
+    for chunk in checked {
+        challenges.extend(chunk?);
+    }
+    Ok(challenges)
+}
+
+/// Checks challenges from number `first` on, given their nodes and the nodes' parents; takes what is kept of them.
+fn check_challenges(
+    porep: &PoRep,
+    raw: &mut [RawChallenge],
+    places: &[(u64, Vec<u64>)],
+    first: usize,
+) -> Result<Vec<Challenge>> {
+    for (i, (raw, (node, parents))) in raw.iter().zip(places).enumerate() {
+        check_places(porep, raw, *node, parents)
+            .map_err(|e| e.within(format!("[{}]", first + i)))?;
+    }
+    check_hashes(porep, raw).map_err(|(i, e)| e.within(format!("[{}]", first + i)))?;
+    raw.iter_mut()
+        .zip(places)
+        .enumerate()
+        .map(|(i, (raw, (node, _)))| {
+            let challenge = raw.take(*node);
+            check_labels(porep, &challenge, &raw.labels, &raw.encoding)
+                .and_then(|()| check_key(porep, &challenge, &raw.column.labels, raw.replica.leaf))
+                .map_err(|e| e.within(format!("[{}]", first + i)))?;
+            Ok(challenge)
         })
-        .collect::<Vec<_>>()
-        .into_iter()
         .collect()
 }
 
-fn check_challenge(
-    porep: &PoRep,
-    raw: RawChallenge,
-    node: u64,
-    parents: &[u64],
-) -> Result<Challenge> {
-    let size = porep.sector_size;
-    let data = check_path(
-        &raw.data,
-        (node, "the node that replica_id and seed challenge"),
-        (porep.comm_d, "comm_d"),
-        &TreeShape::binary(size),
-        NodeHash::Sha256,
-    )
-    .map_err(|e| e.within("comm_d_proofs"))?;
-    let replica = check_path(
-        &raw.replica,
-        (node, "the challenged node"),
-        (porep.comm_r_last, "the root of tree R"),
-        &TreeShape::octal(size),
-        NodeHash::Poseidon,
-    )
-    .map_err(|e| e.within("comm_r_last_proof"))?;
-    let columns = raw.drg_parents.into_iter().map(|c| (c, "drg_parents"));
-    let columns = columns.chain(raw.expander_parents.into_iter().map(|c| (c, "exp_parents")));
-    let parents = columns
-        .zip(parents)
-        .enumerate()
-        .map(|(i, ((column, group), parent))| {
-            let i = if group == "drg_parents" {
-                i
-            } else {
-                i - super::DRG_PARENTS
-            };
-            check_column(porep, &column, *parent)
-                .map(|path| Column {
-                    labels: column.labels,
-                    path,
+impl RawChallenge {
+    /// All columns and where they stand: the node's own, then its parents'.
+    fn columns(&self) -> impl Iterator<Item = (&RawColumn, String)> {
+        let own = std::iter::once((&self.column, "c_x".to_string()));
+        let named = |columns: &'static str| move |i| format!("{columns}[{i}]");
+        let drg = self.drg_parents.iter().zip((0..).map(named("drg_parents")));
+        let expander = self
+            .expander_parents
+            .iter()
+            .zip((0..).map(named("exp_parents")));
+        own.chain(drg)
+            .chain(expander)
+            .map(|(column, name)| (column, format!("replica_column_proofs.{name}")))
+    }
+
+    /// What the statement keeps.
+    fn take(&mut self, node: u64) -> Challenge {
+        let parents = self
+            .drg_parents
+            .iter_mut()
+            .chain(&mut self.expander_parents);
+        Challenge {
+            node,
+            data: Inclusion {
+                leaf: self.data.leaf,
+                path: mem::take(&mut self.data.path),
+            },
+            replica: mem::take(&mut self.replica.path),
+            column: mem::take(&mut self.column.inclusion.path),
+            parents: parents
+                .map(|column| Column {
+                    labels: mem::take(&mut column.labels),
+                    path: mem::take(&mut column.inclusion.path),
                 })
-                .map_err(|e| {
-                    e.within(format!("{group}[{i}]"))
-                        .within("replica_column_proofs")
-                })
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let column = check_column(porep, &raw.column, node)
-        .map_err(|e| e.within("c_x").within("replica_column_proofs"))?;
-    let challenge = Challenge {
-        node,
-        data: Inclusion {
-            leaf: raw.data.leaf,
-            path: data,
-        },
-        replica,
-        column,
-        parents,
-    };
-    check_labels(porep, &challenge, &raw.labels, &raw.encoding)?;
-    check_key(porep, &challenge, &raw.column.labels, raw.replica.leaf)?;
-    Ok(challenge)
+                .collect(),
+        }
+    }
 }
 
-/// A path leads from its leaf to the root, at the right place.
-fn check_path(
+/// Every proof is of the right node and claims the right root.
+fn check_places(porep: &PoRep, raw: &RawChallenge, node: u64, parents: &[u64]) -> Result<()> {
+    let (binary, octal) = (
+        TreeShape::binary(porep.sector_size),
+        TreeShape::octal(porep.sector_size),
+    );
+    let challenged = (node, "the node that replica_id and seed challenge");
+    check_place(&raw.data, challenged, (porep.comm_d, "comm_d"), &binary)
+        .map_err(|e| e.within("comm_d_proofs"))?;
+    let root = (porep.comm_r_last, "the root of tree R");
+    check_place(&raw.replica, challenged, root, &octal)
+        .map_err(|e| e.within("comm_r_last_proof"))?;
+    let nodes = std::iter::once(&node).chain(parents);
+    for ((column, name), node) in raw.columns().zip(nodes) {
+        if column.index != *node {
+            let e = RequestError::new("column.index", column.index, node);
+            return Err(e.within(name));
+        }
+        let root = (porep.comm_c, "the root of tree C");
+        check_place(
+            &column.inclusion,
+            (*node, "the challenged node or its parent"),
+            root,
+            &octal,
+        )
+        .map_err(|e| e.within("inclusion_proof").within(name))?;
+    }
+    Ok(())
+}
+
+fn check_place(
     proof: &MerkleProof,
     (node, node_name): (u64, &str),
     (root, root_name): (Scalar, &str),
     shape: &TreeShape,
-    hash: NodeHash,
-) -> Result<Path> {
+) -> Result<()> {
     let found = proof.path.index(shape);
     if found != node {
         let expected = format!("node {node}, {node_name}");
@@ -224,36 +260,75 @@ fn check_path(
         let expected = format!("{}, {root_name}", show(&root));
         return Err(RequestError::new("root", show(&proof.root), expected));
     }
-    let reached = proof.path.root(proof.leaf, shape, hash);
-    if reached != root {
-        let expected = format!("one to the root {}", show(&root));
-        return Err(RequestError::new(
-            "path",
-            format!("a path to {}", show(&reached)),
-            expected,
-        ));
-    }
-    Ok(proof.path.clone())
+    Ok(())
 }
 
-fn check_column(porep: &PoRep, column: &RawColumn, node: u64) -> Result<Path> {
-    if column.index != node {
-        return Err(RequestError::new("column.index", column.index, node));
+/// Columns hash to their leaves and paths lead to their roots. An error comes with the number of its challenge.
+fn check_hashes(
+    porep: &PoRep,
+    raw: &[RawChallenge],
+) -> std::result::Result<(), (usize, RequestError)> {
+    let (binary, octal) = (
+        TreeShape::binary(porep.sector_size),
+        TreeShape::octal(porep.sector_size),
+    );
+    let columns = raw.iter().enumerate();
+    let columns = columns.flat_map(|(i, raw)| raw.columns().map(move |(c, name)| (i, c, name)));
+    let columns: Vec<_> = columns.collect();
+    let hashes = column_hashes(
+        columns
+            .iter()
+            .map(|(_, column, _)| column.labels.as_slice()),
+    );
+    for ((i, column, name), hash) in columns.iter().zip(hashes) {
+        if column.inclusion.leaf != hash {
+            let (found, expected) = (show(&column.inclusion.leaf), show(&hash));
+            let expected = format!("{expected}, the hash of the column");
+            let e = RequestError::new("inclusion_proof.leaf", found, expected);
+            return Err((*i, e.within(name)));
+        }
     }
-    let hash = poseidon(&column.labels);
-    if hash != column.inclusion.leaf {
-        let expected = format!("{}, the hash of the column", show(&hash));
-        let found = show(&column.inclusion.leaf);
-        return Err(RequestError::new("inclusion_proof.leaf", found, expected));
-    }
-    check_path(
-        &column.inclusion,
-        (node, "the challenged node or its parent"),
-        (porep.comm_c, "the root of tree C"),
-        &TreeShape::octal(porep.sector_size),
+    let proofs = columns.into_iter();
+    let proofs = proofs.map(|(i, c, name)| (i, &c.inclusion, format!("{name}.inclusion_proof")));
+    let replica = raw.iter().enumerate();
+    let replica = replica.map(|(i, raw)| (i, &raw.replica, "comm_r_last_proof".to_string()));
+    check_roots(
+        &proofs.chain(replica).collect::<Vec<_>>(),
+        &octal,
         NodeHash::Poseidon,
-    )
-    .map_err(|e| e.within("inclusion_proof"))
+    )?;
+    let data = raw.iter().enumerate();
+    let data = data.map(|(i, raw)| (i, &raw.data, "comm_d_proofs".to_string()));
+    check_roots(&data.collect::<Vec<_>>(), &binary, NodeHash::Sha256)
+}
+
+fn column_hashes<'a>(columns: impl Iterator<Item = &'a [Scalar]>) -> Vec<Scalar> {
+    fn hash<const LAYERS: usize>(columns: &[&[Scalar]]) -> Vec<Scalar> {
+        let array = |column: &&[Scalar]| <[Scalar; LAYERS]>::try_from(*column);
+        let columns: std::result::Result<Vec<_>, _> = columns.iter().map(array).collect();
+        poseidon_many(&columns.expect("decoding checked the number of layers"))
+    }
+    let columns: Vec<_> = columns.collect();
+    match columns.first().map_or(2, |column| column.len()) {
+        2 => hash::<2>(&columns),
+        _ => hash::<11>(&columns),
+    }
+}
+
+fn check_roots(
+    proofs: &[(usize, &MerkleProof, String)],
+    shape: &TreeShape,
+    hash: NodeHash,
+) -> std::result::Result<(), (usize, RequestError)> {
+    let paths: Vec<_> = proofs.iter().map(|(_, p, _)| (p.leaf, &p.path)).collect();
+    for ((i, proof, name), reached) in proofs.iter().zip(roots(&paths, shape, hash)) {
+        if reached != proof.root {
+            let found = format!("a path to {}", show(&reached));
+            let expected = format!("one to the root {}", show(&proof.root));
+            return Err((*i, RequestError::new("path", found, expected).within(name)));
+        }
+    }
+    Ok(())
 }
 
 /// The preimages of the labels are the parents' columns over again.

@@ -12,7 +12,7 @@ mod encode;
 pub(crate) use circuit::{blocks, cache_identifier, synthesize_blank};
 
 use crate::kind::{CircuitId, ProofKind, SectorSize};
-use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon};
+use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon, roots};
 use crate::porep::prover_id;
 use crate::registered;
 use crate::request::{ProofRequest, RequestError, bytes32};
@@ -146,47 +146,70 @@ impl PoSt {
 
     /// Every sector's leaves are in its replica, where the randomness challenges it.
     fn check(&self) -> Result<()> {
+        /// Sectors checked together, to fill the lanes of the hashes.
+        const TOGETHER: usize = 8;
         let failure = self
             .sectors
-            .par_iter()
+            .par_chunks(TOGETHER)
             .enumerate()
-            .map(|(i, sector)| {
-                self.check_sector(i, sector).map_err(|e| {
-                    e.within(format!("sector {}", sector.number))
-                        .within(format!("vanilla_proofs[{i}]"))
-                })
-            })
+            .map(|(chunk, sectors)| self.check_sectors(chunk * TOGETHER, sectors))
             .find_first(|checked| checked.is_err());
         failure.unwrap_or(Ok(()))
     }
 
-    fn check_sector(&self, i: usize, sector: &Sector) -> Result<()> {
+    /// Checks the sectors from place `first` on.
+    fn check_sectors(&self, first: usize, sectors: &[Sector]) -> Result<()> {
+        let shape = TreeShape::octal(self.sector_size);
+        for (i, sector) in sectors.iter().enumerate() {
+            self.check_places(first + i, sector, &shape)
+                .map_err(|e| within_sector(e, first + i, sector))?;
+        }
+        let inclusions = sectors.iter().enumerate().flat_map(|(i, sector)| {
+            let numbered = sector.inclusions.iter().enumerate();
+            numbered.map(move |(n, inclusion)| (i, n, sector, inclusion))
+        });
+        let inclusions: Vec<_> = inclusions.collect();
+        let paths: Vec<_> = inclusions
+            .iter()
+            .map(|(_, _, _, x)| (x.leaf, &x.path))
+            .collect();
+        let reached = roots(&paths, &shape, NodeHash::Poseidon);
+        for ((i, n, sector, _), reached) in inclusions.iter().zip(reached) {
+            if reached != sector.comm_r_last {
+                let found = format!("a path to {}", show(&reached));
+                let expected = format!("one to comm_r_last, {}", show(&sector.comm_r_last));
+                let e = RequestError::new(format!("inclusion_proofs[{n}].path"), found, expected);
+                return Err(within_sector(e, first + i, sector));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_places(&self, i: usize, sector: &Sector, shape: &TreeShape) -> Result<()> {
         let comm_r = poseidon(&[sector.comm_c, sector.comm_r_last]);
         if comm_r != sector.comm_r {
             let expected = format!("{}, the hash of comm_c and comm_r_last", show(&comm_r));
             return Err(RequestError::new("comm_r", show(&sector.comm_r), expected));
         }
-        let shape = TreeShape::octal(self.sector_size);
         for (n, inclusion) in sector.inclusions.iter().enumerate() {
-            let field = format!("inclusion_proofs[{n}].path");
             let node = self.challenge(i, sector.number, n);
-            let found = inclusion.path.index(&shape);
+            let found = inclusion.path.index(shape);
             if found != node {
+                let field = format!("inclusion_proofs[{n}].path");
                 let found = format!("the path of node {found}");
                 let expected = format!("node {node}, which randomness challenges");
-                return Err(RequestError::new(field, found, expected));
-            }
-            let reached = inclusion
-                .path
-                .root(inclusion.leaf, &shape, NodeHash::Poseidon);
-            if reached != sector.comm_r_last {
-                let found = format!("a path to {}", show(&reached));
-                let expected = format!("one to comm_r_last, {}", show(&sector.comm_r_last));
                 return Err(RequestError::new(field, found, expected));
             }
         }
         Ok(())
     }
+}
+
+/// The error, said to be about the sector in place `i`.
+fn within_sector(error: RequestError, i: usize, sector: &Sector) -> RequestError {
+    error
+        .within(format!("sector {}", sector.number))
+        .within(format!("vanilla_proofs[{i}]"))
 }
 
 fn check_count(id: CircuitId, request: &ProofRequest) -> Result<()> {

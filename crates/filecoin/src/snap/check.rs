@@ -6,7 +6,7 @@ use super::circuit::apex_leaves;
 use super::decode::{Challenge as RawChallenge, Partition as RawPartition};
 use super::{Challenge, Partition, SnapDeals};
 use crate::decode::MerkleProof;
-use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon};
+use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon, roots};
 use crate::request::RequestError;
 use blstrs::Scalar;
 use ff::PrimeField;
@@ -40,7 +40,13 @@ pub(super) fn check(snap: &SnapDeals, k: usize, raw: RawPartition) -> Result<Par
     }
     let nodes = snap.challenged_nodes(k);
     for (i, (raw, node)) in raw.challenges.iter().zip(nodes).enumerate() {
-        let challenge = check_challenge(snap, &partition, raw, node)
+        check_places(snap, &partition, raw, node)
+            .map_err(|e| e.within(format!("challenge_proofs[{i}]")))?;
+    }
+    check_roots(snap, &raw.challenges)?;
+    let nodes = snap.challenged_nodes(k);
+    for (i, (raw, node)) in raw.challenges.into_iter().zip(nodes).enumerate() {
+        let challenge = check_encoding(snap, raw, node)
             .map_err(|e| e.within(format!("challenge_proofs[{i}]")))?;
         partition.challenges.push(challenge);
     }
@@ -48,84 +54,82 @@ pub(super) fn check(snap: &SnapDeals, k: usize, raw: RawPartition) -> Result<Par
     Ok(partition)
 }
 
-fn check_challenge(
+/// The three proofs are of the challenged node and claim the right roots.
+fn check_places(
     snap: &SnapDeals,
     partition: &Partition,
     raw: &RawChallenge,
     node: u64,
-) -> Result<Challenge> {
+) -> Result<()> {
     let (binary, octal) = (
         TreeShape::binary(snap.sector_size),
         TreeShape::octal(snap.sector_size),
     );
-    let old = check_inclusion(
-        &raw.old,
-        node,
-        partition.root_r_old,
-        &octal,
-        NodeHash::Poseidon,
-    )
-    .map_err(|e| e.within("proof_r_old"))?;
-    let data = check_inclusion(&raw.data, node, snap.comm_d_new, &binary, NodeHash::Sha256)
-        .map_err(|e| e.within("proof_d_new"))?;
-    let new = check_inclusion(
-        &raw.new,
-        node,
-        partition.root_r_new,
-        &octal,
-        NodeHash::Poseidon,
-    )
-    .map_err(|e| e.within("proof_r_new"))?;
-    let encoded = old.leaf + data.leaf * snap.rho(node);
-    if new.leaf != encoded {
+    for (name, proof, root, shape) in [
+        ("proof_r_old", &raw.old, partition.root_r_old, &octal),
+        ("proof_d_new", &raw.data, snap.comm_d_new, &binary),
+        ("proof_r_new", &raw.new, partition.root_r_new, &octal),
+    ] {
+        let found = proof.path.index(shape);
+        if found != node {
+            let found = format!("the path of node {found}");
+            let expected = format!("node {node}, which comm_r_new challenges");
+            return Err(RequestError::new("path", found, expected).within(name));
+        }
+        if proof.root != root {
+            let (found, expected) = (show(&proof.root), show(&root));
+            return Err(RequestError::new("root", found, expected).within(name));
+        }
+    }
+    Ok(())
+}
+
+/// Every path leads to the root that it claims.
+fn check_roots(snap: &SnapDeals, challenges: &[RawChallenge]) -> Result<()> {
+    type Proof = for<'a> fn(&'a RawChallenge) -> &'a MerkleProof;
+    let octal = TreeShape::octal(snap.sector_size);
+    let binary = TreeShape::binary(snap.sector_size);
+    let trees: [(&str, Proof, _, _); 3] = [
+        ("proof_r_old", |c| &c.old, &octal, NodeHash::Poseidon),
+        ("proof_d_new", |c| &c.data, &binary, NodeHash::Sha256),
+        ("proof_r_new", |c| &c.new, &octal, NodeHash::Poseidon),
+    ];
+    for (name, proof, shape, hash) in trees {
+        let proofs: Vec<_> = challenges.iter().map(proof).collect();
+        let paths: Vec<_> = proofs.iter().map(|p| (p.leaf, &p.path)).collect();
+        let reached = roots(&paths, shape, hash);
+        for (i, (proof, reached)) in proofs.iter().zip(reached).enumerate() {
+            if reached != proof.root {
+                let field = format!("challenge_proofs[{i}].{name}.path");
+                let found = format!("a path to {}", show(&reached));
+                let expected = format!("one to the root {}", show(&proof.root));
+                return Err(RequestError::new(field, found, expected));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The new replica's node is the old one plus the data times rho.
+fn check_encoding(snap: &SnapDeals, raw: RawChallenge, node: u64) -> Result<Challenge> {
+    let encoded = raw.old.leaf + raw.data.leaf * snap.rho(node);
+    if raw.new.leaf != encoded {
         let expected = format!("{}, the old node plus the data times rho", show(&encoded));
         return Err(RequestError::new(
             "proof_r_new.leaf",
-            show(&new.leaf),
+            show(&raw.new.leaf),
             expected,
         ));
     }
+    let [old, data, new] = [raw.old, raw.data, raw.new].map(|proof| Inclusion {
+        leaf: proof.leaf,
+        path: proof.path,
+    });
     Ok(Challenge {
         node,
         old,
         data,
         new,
-    })
-}
-
-/// A path leads from its leaf to the root, at the right place.
-fn check_inclusion(
-    proof: &MerkleProof,
-    node: u64,
-    root: Scalar,
-    shape: &TreeShape,
-    hash: NodeHash,
-) -> Result<Inclusion> {
-    let found = proof.path.index(shape);
-    if found != node {
-        let expected = format!("node {node}, which comm_r_new challenges");
-        return Err(RequestError::new(
-            "path",
-            format!("the path of node {found}"),
-            expected,
-        ));
-    }
-    if proof.root != root {
-        let (found, expected) = (show(&proof.root), show(&root));
-        return Err(RequestError::new("root", found, expected));
-    }
-    let reached = proof.path.root(proof.leaf, shape, hash);
-    if reached != root {
-        let found = format!("a path to {}", show(&reached));
-        return Err(RequestError::new(
-            "path",
-            found,
-            format!("one to the root {}", show(&root)),
-        ));
-    }
-    Ok(Inclusion {
-        leaf: proof.leaf,
-        path: proof.path.clone(),
     })
 }
 

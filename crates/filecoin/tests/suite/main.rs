@@ -2,6 +2,7 @@
 
 mod circuits;
 mod common;
+mod fuzz;
 mod porep;
 mod post;
 mod sealing;

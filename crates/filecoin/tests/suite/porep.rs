@@ -325,11 +325,7 @@ fn counts_and_shapes_are_checked() {
             "found 6 siblings",
             "only 7 siblings",
         ),
-        (
-            "/comm_r".to_string(),
-            "found 31 bytes",
-            "more than 32 bytes",
-        ),
+        ("/comm_r".to_string(), "found 31 bytes", "only 32 bytes"),
     ] {
         let found = refuse(&pointer, &pop);
         assert!(found.contains(short), "{found}");
