@@ -37,7 +37,7 @@ impl Telemetry {
     ///
     /// # Errors
     /// When there is no such library, or it fails.
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "nvml")]
     pub fn of(device: &DeviceIdentity) -> Result<Self, TelemetryError> {
         let nvml = nvml_wrapper::Nvml::init().map_err(TelemetryError::new)?;
         let found = nvml.device_by_pci_bus_id(device.bus_id.as_str()).map_err(TelemetryError::new)?;
@@ -54,8 +54,8 @@ impl Telemetry {
     /// Asks for the device at that bus address.
     ///
     /// # Errors
-    /// Always: the program was built without feature `cuda`.
-    #[cfg(not(feature = "cuda"))]
+    /// Always: the program was built without feature `nvml`.
+    #[cfg(not(feature = "nvml"))]
     pub fn of(device: &DeviceIdentity) -> Result<Self, TelemetryError> {
         Err(TelemetryError::new(format_args!("not compiled in, asked for {device}")))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use cuzk_cuda::{Curve, Device, G1, G2, Platform};
 use ff::{Field, PrimeField};
-use group::{Curve as _, Group};
+use group::Group;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
