@@ -39,12 +39,13 @@ impl ParameterFile {
         check: impl Fn(usize) -> Result<(), PointError> + Sync,
         progress: &dyn Progress,
     ) -> Result<(), ParamsError> {
+        let bytes = self.range(query);
+        let point = bytes.len() / len.max(1);
         (0..len.div_ceil(CHUNK))
             .into_par_iter()
             .try_for_each(|chunk| {
-                let range = chunk * CHUNK..len.min((chunk + 1) * CHUNK);
-                let count = range.len();
-                for index in range {
+                let (start, end) = (chunk * CHUNK, len.min((chunk + 1) * CHUNK));
+                for index in start..end {
                     check(index).map_err(|source| ParamsError::Point {
                         path: self.path().into(),
                         part: format!("query {query}"),
@@ -52,7 +53,8 @@ impl ParameterFile {
                         source,
                     })?;
                 }
-                progress.advance(count as u64);
+                progress.advance((end - start) as u64);
+                self.release_range(bytes.start + start * point..bytes.start + end * point);
                 Ok(())
             })
     }

@@ -37,9 +37,10 @@ impl ParameterFile {
         let bytes = self.bytes();
         let mut digest = ShortDigest::new();
         progress.begin("digest of the parameters", bytes.len() as u64);
-        for chunk in bytes.chunks(CHUNK) {
+        for (i, chunk) in bytes.chunks(CHUNK).enumerate() {
             digest.update(chunk);
             progress.advance(chunk.len() as u64);
+            self.release_range(i * CHUNK..i * CHUNK + chunk.len());
         }
         digest.hex()
     }

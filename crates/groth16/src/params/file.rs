@@ -4,7 +4,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 use super::{Bytes, G1Points, G2Points, ParamsError, Query};
 use crate::vk::VerifyingKey;
@@ -75,6 +75,28 @@ impl ParameterFile {
     pub fn b_g2(&self) -> G2Points<'_> {
         let bytes = &self.map[self.queries[Query::BG2 as usize].clone()];
         G2Points::from_bytes(bytes).expect("layout() took whole points")
+    }
+
+    /// Takes a query's pages out of this process's memory. They stay in the system's cache and are mapped again where
+    /// they are read again.
+    pub fn release(&self, query: Query) {
+        self.release_range(self.queries[query as usize].clone());
+    }
+
+    /// [`release`](Self::release) for a range of bytes.
+    pub(super) fn release_range(&self, range: Range<usize>) {
+        let (offset, advice) = (range.start, UncheckedAdvice::DontNeed);
+        // SAFETY: the mapping is of a file, shared and never written, so a dropped page is read again unchanged.
+        let advised = unsafe { self.map.unchecked_advise_range(advice, offset, range.len()) };
+        // Advice only: whoever does not take it keeps the pages.
+        if let Err(error) = advised {
+            tracing::debug!(%error, "pages of the parameters stay mapped");
+        }
+    }
+
+    /// Where a query's points lie in the file, in bytes.
+    pub(super) fn range(&self, query: Query) -> Range<usize> {
+        self.queries[query as usize].clone()
     }
 
     /// A query in G1. Panics for [`Query::BG2`].

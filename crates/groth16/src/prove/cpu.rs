@@ -12,7 +12,7 @@ use crate::backend::{Backend, ProveError};
 use crate::field::Isa;
 use crate::msm::{self, G1, G2};
 use crate::ntt::Domain;
-use crate::params::ParameterFile;
+use crate::params::{ParameterFile, Query};
 use crate::proof::{Blinding, Proof};
 use crate::quotient::quotient;
 
@@ -39,7 +39,6 @@ pub struct CpuKey {
 struct Workspace {
     a: Vec<Scalar>,
     b: Vec<Scalar>,
-    c: Vec<Scalar>,
 }
 
 impl CpuBackend {
@@ -105,28 +104,31 @@ const MAX_LOG_DOMAIN: u32 = 31;
 
 impl CpuBackend {
     fn query_sums(&self, key: &CpuKey, witness: &Witness, workspace: &mut Workspace) -> QuerySums {
-        let (params, isa) = (&key.params, self.isa);
-        let Workspace { a, b, c } = workspace;
-        key.evaluate(witness, a, b, c);
-        stage("quotient", || quotient(&key.domain, a, b, c));
+        let Workspace { a, b } = workspace;
+        key.evaluate(witness, a, b);
+        // c does not outlive the quotient: the largest multiplication follows, whose bases take more room than anything.
+        stage("quotient", || quotient(&key.domain, a, b, &mut Vec::new()));
         // The quotient has degree n − 2: its last coefficient is zero and has no base.
         let h = &a[..a.len() - 1];
-        let h = stage("h", || msm::multiply::<G1>(isa, params.h().encodings(), h));
-        let l = stage("l", || {
-            key.l
-                .multiply::<G1>(isa, params.l().encodings(), witness, b)
+        let (params, isa) = (&key.params, self.isa);
+        let h = query(params, Query::H, || {
+            msm::multiply::<G1>(isa, params.h().encodings(), h)
         });
-        let a = stage("a", || {
-            key.a
-                .multiply::<G1>(isa, params.a().encodings(), witness, b)
+        let l = query(params, Query::L, || {
+            let bases = params.l().encodings();
+            key.l.multiply::<G1>(isa, bases, witness, b)
         });
-        let b_g1 = stage("b_g1", || {
-            key.b
-                .multiply::<G1>(isa, params.b_g1().encodings(), witness, b)
+        let a = query(params, Query::A, || {
+            let bases = params.a().encodings();
+            key.a.multiply::<G1>(isa, bases, witness, b)
         });
-        let b_g2 = stage("b_g2", || {
-            key.b
-                .multiply::<G2>(isa, params.b_g2().encodings(), witness, b)
+        let b_g1 = query(params, Query::BG1, || {
+            let bases = params.b_g1().encodings();
+            key.b.multiply::<G1>(isa, bases, witness, b)
+        });
+        let b_g2 = query(params, Query::BG2, || {
+            let bases = params.b_g2().encodings();
+            key.b.multiply::<G2>(isa, bases, witness, b)
         });
         QuerySums {
             h,
@@ -136,6 +138,20 @@ impl CpuBackend {
             b_g2,
         }
     }
+}
+
+/// Runs a query's stage and lets go of its pages: one query at a time is in memory.
+fn query<T>(params: &ParameterFile, query: Query, run: impl FnOnce() -> T) -> T {
+    let name = match query {
+        Query::H => "h",
+        Query::L => "l",
+        Query::A => "a",
+        Query::BG1 => "b_g1",
+        Query::BG2 => "b_g2",
+    };
+    let sum = stage(name, run);
+    params.release(query);
+    sum
 }
 
 impl CpuKey {
@@ -149,16 +165,9 @@ impl CpuKey {
         &self.params
     }
 
-    /// a = A·z and b = B·z, padded with zeros to the domain; c only gets its length.
-    fn evaluate(
-        &self,
-        witness: &Witness,
-        a: &mut Vec<Scalar>,
-        b: &mut Vec<Scalar>,
-        c: &mut Vec<Scalar>,
-    ) {
+    /// a = A·z and b = B·z, padded with zeros to the domain.
+    fn evaluate(&self, witness: &Witness, a: &mut Vec<Scalar>, b: &mut Vec<Scalar>) {
         let (rows, n) = (self.circuit.num_rows(), 1 << self.circuit.log_domain());
-        c.resize(n, Scalar::ZERO);
         for (name, matrix, out) in [("evaluate a", Matrix::A, a), ("evaluate b", Matrix::B, b)] {
             stage(name, || {
                 out.resize(n, Scalar::ZERO);
