@@ -87,14 +87,14 @@ fn measure(criterion: &mut Criterion, name: &str, circuit: &R1cs, witness: &Witn
 }
 
 fn packed(criterion: &mut Criterion) {
-    let circuit = compile(|cs| bits(cs)).expect("it compiles");
+    let circuit = compile(bits).expect("it compiles");
     let mut witness = Witness::new(circuit.layout().clone());
     bits(&mut WitnessAssigner::new(&mut witness)).expect("values");
     measure(criterion, "packed", &circuit, &witness);
 }
 
 fn dense(criterion: &mut Criterion) {
-    let circuit = compile(|cs| products(cs)).expect("it compiles");
+    let circuit = compile(products).expect("it compiles");
     let mut witness = Witness::new(circuit.layout().clone());
     products(&mut WitnessAssigner::new(&mut witness)).expect("values");
     measure(criterion, "dense", &circuit, &witness);
