@@ -33,7 +33,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
             continue;
         }
         println!("cargo:rerun-if-changed={}", path.display());
-        if path.extension().is_some_and(|extension| extension == "cu" || extension == "cpp") {
+        if path.extension().is_some_and(|extension| extension == "cu") {
             found.push(path);
         }
     }

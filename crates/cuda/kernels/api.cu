@@ -225,25 +225,33 @@ static WindowLayout layout_of(const CuzkMsm& msm)
     return WindowLayout::of(msm.windows, msm.windows_per_batch);
 }
 
-static int msm_bytes(CuzkDevice* device, const CuzkMsm* msm, uint64_t* bytes, CuzkError* error)
+static int msm_bytes(CuzkDevice* device, const CuzkMsm* msm, uint64_t* bytes, CuzkLayout* layout, CuzkError* error)
 {
     return on_device(device, error, [&] {
+        const WindowLayout chosen = layout_of(*msm);
+        layout->windows = chosen.windows;
+        layout->side_bits = chosen.side_bits;
+        layout->tiles = chosen.tiles;
+        for (uint32_t w = 0; w < chosen.windows; w++) {
+            layout->bits[w] = chosen.bits[w];
+            layout->tiles_of_window[w] = chosen.tiles_of_window[w];
+        }
         with_field(msm->is_g2, [&](auto field) {
             Carver carver(nullptr);
-            Msm<decltype(field)> planned(*device, carver, layout_of(*msm), msm->count);
+            Msm<decltype(field)> planned(*device, carver, chosen, msm->count);
             *bytes = carver.bytes();
         });
     });
 }
 
-static int msm_run(CuzkDevice* device, const CuzkMsm* msm, void* workspace, void* jacobian, CuzkError* error)
+static int msm_run(CuzkDevice* device, const CuzkMsm* msm, void* workspace, void* points, CuzkError* error)
 {
     return on_device(device, error, [&] {
         const Bases bases = {(const uint4*)msm->device_bases, msm->bases_count};
         const Terms terms = {(const uint4*)msm->device_scalars, msm->device_scalar_of, msm->device_base_of, msm->count};
         with_field(msm->is_g2, [&](auto field) {
             Carver carver(workspace);
-            Msm<decltype(field)>(*device, carver, layout_of(*msm), msm->count).run(bases, terms, jacobian);
+            Msm<decltype(field)>(*device, carver, layout_of(*msm), msm->count).run(bases, terms, points);
         });
     });
 }
@@ -272,7 +280,7 @@ static int ones_bytes(CuzkDevice* device, const CuzkOnes* ones, uint64_t* bytes,
     });
 }
 
-static int ones_run(CuzkDevice* device, const CuzkOnes* ones, void* workspace, void* jacobian, CuzkError* error)
+static int ones_run(CuzkDevice* device, const CuzkOnes* ones, void* workspace, void* point, CuzkError* error)
 {
     return on_device(device, error, [&] {
         const Bases bases = {(const uint4*)ones->device_bases, ones->bases_count};
@@ -282,7 +290,7 @@ static int ones_run(CuzkDevice* device, const CuzkOnes* ones, void* workspace, v
             Carver carver(workspace);
             OnesSpace<decltype(field)> space(*device, carver, *ones);
             const uint32_t count = list_ones(*device, query, space.indices, space.listing);
-            space.sum.run(bases, space.indices, count, jacobian);
+            space.sum.run(bases, space.indices, count, point);
         });
     });
 }

@@ -30,6 +30,12 @@ typedef struct {
     const uint32_t *device_scalar_of, *device_base_of;
 } CuzkMsm;
 
+/* How a multiplication's result is cut: into windows, lowest first, of so many bits, and those into tiles. */
+typedef struct {
+    uint32_t windows, side_bits, tiles;
+    uint32_t bits[64], tiles_of_window[64];
+} CuzkLayout;
+
 /* The sum of the bases of dense variables whose bit is one. Bases lie in the order of these variables, number first_base
  * and on; ranks: dense variables before each word. No bit may be dense beyond the last base. */
 typedef struct {
@@ -92,11 +98,13 @@ typedef struct {
     /* Half the coefficients of the polynomial with these values, bit-reversed. Not waited for. */
     int (*half_inverse)(CuzkDevice* device, const CuzkQuotient* quotient, void* device_x, CuzkError* error);
 
-    /* Sums come out Jacobian: X, Y, Z of 48 or 96 bytes each, Montgomery form. */
-    int (*msm_bytes)(CuzkDevice* device, const CuzkMsm* msm, uint64_t* bytes, CuzkError* error);
-    int (*msm_run)(CuzkDevice* device, const CuzkMsm* msm, void* device_workspace, void* jacobian, CuzkError* error);
+    /* Points come out Jacobian: X, Y, Z of 48 or 96 bytes each, Montgomery form.
+     * Of a multiplication, three for each tile: sum k * row_k, sum k * column_k, and the sum of the tile's buckets. Bucket
+     * (row, column) of a window's tile t stands for the digit t * 4^side_bits + row * 2^side_bits + column + 1. */
+    int (*msm_bytes)(CuzkDevice* device, const CuzkMsm* msm, uint64_t* bytes, CuzkLayout* layout, CuzkError* error);
+    int (*msm_run)(CuzkDevice* device, const CuzkMsm* msm, void* device_workspace, void* points, CuzkError* error);
     int (*ones_bytes)(CuzkDevice* device, const CuzkOnes* ones, uint64_t* bytes, CuzkError* error);
-    int (*ones_run)(CuzkDevice* device, const CuzkOnes* ones, void* device_workspace, void* jacobian, CuzkError* error);
+    int (*ones_run)(CuzkDevice* device, const CuzkOnes* ones, void* device_workspace, void* point, CuzkError* error);
 
     /* Not waited for, all of these. */
     int (*make_plain)(CuzkDevice* device, void* device_values, uint64_t count, CuzkError* error);

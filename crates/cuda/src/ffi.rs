@@ -43,6 +43,16 @@ pub(crate) struct RawMsm {
     pub base_of: *const u32,
 }
 
+/// `CuzkLayout`.
+#[repr(C)]
+pub(crate) struct RawLayout {
+    pub windows: u32,
+    pub side_bits: u32,
+    pub tiles: u32,
+    pub bits: [u32; 64],
+    pub tiles_of_window: [u32; 64],
+}
+
 #[repr(C)]
 pub(crate) struct RawOnes {
     pub is_g2: u32,
@@ -114,7 +124,7 @@ pub(crate) struct Api {
     pub quotient_run:
         unsafe extern "C" fn(Device, *const RawQuotient, Memory, Memory, Memory, Error) -> c_int,
     pub half_inverse: unsafe extern "C" fn(Device, *const RawQuotient, Memory, Error) -> c_int,
-    pub msm_bytes: unsafe extern "C" fn(Device, *const RawMsm, *mut u64, Error) -> c_int,
+    pub msm_bytes: unsafe extern "C" fn(Device, *const RawMsm, *mut u64, *mut RawLayout, Error) -> c_int,
     pub msm_run: unsafe extern "C" fn(Device, *const RawMsm, Memory, *mut c_void, Error) -> c_int,
     pub ones_bytes: unsafe extern "C" fn(Device, *const RawOnes, *mut u64, Error) -> c_int,
     pub ones_run: unsafe extern "C" fn(Device, *const RawOnes, Memory, *mut c_void, Error) -> c_int,
@@ -133,9 +143,6 @@ pub(crate) struct Api {
     pub extend_points: unsafe extern "C" fn(Device, Memory, u32, u32, u32, Error) -> c_int,
     pub first_off_curve: unsafe extern "C" fn(Device, Constant, u32, u32, *mut u32, Error) -> c_int,
 }
-
-// The kernels call blst's field arithmetic on the host, which the crate brings.
-use blst as _;
 
 #[cfg(feature = "cuda")]
 unsafe extern "C" {

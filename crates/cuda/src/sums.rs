@@ -4,10 +4,12 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
 
+use group::Group;
+
 use crate::curve::Curve;
 use crate::device::{Device, DeviceMemory, Region};
 use crate::error::DeviceError;
-use crate::ffi::{RawMsm, RawOnes};
+use crate::ffi::{RawLayout, RawMsm, RawOnes};
 use crate::quotient::ELEMENT;
 
 /// Points on a device, affine.
@@ -200,13 +202,55 @@ pub fn msm_workspace<C: Curve>(
     count: u32,
     windows: Option<Windows>,
 ) -> Result<u64, DeviceError> {
+    Ok(plan_msm::<C>(device, count, windows)?.0)
+}
+
+/// Bytes of workspace, and how the result is cut.
+fn plan_msm<C: Curve>(
+    device: &Device,
+    count: u32,
+    windows: Option<Windows>,
+) -> Result<(u64, RawLayout), DeviceError> {
     let raw = raw_msm::<C>(count, windows);
+    let mut layout =
+        RawLayout { windows: 0, side_bits: 0, tiles: 0, bits: [0; 64], tiles_of_window: [0; 64] };
     let mut bytes = 0;
-    // SAFETY: only the counts are looked at.
+    // SAFETY: only the counts are looked at; the other pointers are to live values.
     device.call(0, |api, handle, error| unsafe {
-        (api.msm_bytes)(handle, &raw const raw, &raw mut bytes, error)
+        (api.msm_bytes)(handle, &raw const raw, &raw mut bytes, &raw mut layout, error)
     })?;
-    Ok(bytes)
+    Ok((bytes, layout))
+}
+
+/// From a multiplication's tiles to its sum, highest window first: each step doubles by as many bits as the next points are
+/// apart, 2^bits to the next window's tiles, 2^side_bits to its rows, as many to its columns.
+fn combine<C: Curve>(layout: &RawLayout, points: &[C::Jacobian]) -> C::Point {
+    let shifted = |mut point: C::Point, bits: u32| {
+        for _ in 0..bits {
+            point = point.double();
+        }
+        point
+    };
+    let mut tiles = points.chunks_exact(3).map(|tile| [tile[0], tile[1], tile[2]].map(C::point)).rev();
+    let mut sum = C::Point::identity();
+    for w in (0..layout.windows as usize).rev() {
+        // Tile t's buckets are worth t·4^side_bits more: each tile's sum counts in every tile that is left.
+        let (mut above, mut whole_tiles) = (C::Point::identity(), C::Point::identity());
+        let (mut rows, mut columns) = (C::Point::identity(), C::Point::identity());
+        for t in (0..layout.tiles_of_window[w]).rev() {
+            let [row, column, all] = tiles.next().expect("three points a tile");
+            rows += row;
+            columns += column + all;
+            if t > 0 {
+                above += all;
+                whole_tiles += above;
+            }
+        }
+        sum = shifted(sum, layout.bits[w] - 2 * layout.side_bits) + whole_tiles;
+        sum = shifted(sum, layout.side_bits) + rows;
+        sum = shifted(sum, layout.side_bits) + columns;
+    }
+    sum
 }
 
 /// `Σ scalar·base` over the terms. `scalars`: 32 bytes each, little-endian, below r, not in Montgomery form.
@@ -228,7 +272,7 @@ pub fn msm<C: Curve>(
         return Ok(C::point(C::Jacobian::default()));
     }
     pairing.check(scalars.bytes() / ELEMENT, bases.count);
-    let needed = msm_workspace::<C>(device, pairing.count, windows)?;
+    let (needed, layout) = plan_msm::<C>(device, pairing.count, windows)?;
     assert!(needed <= workspace.bytes(), "{} bytes of workspace, {needed} needed", workspace.bytes());
     let list = |list: &Option<IndexList>| list.as_ref().map_or(ptr::null(), |l| l.memory.all().address().cast_const().cast());
     let raw = RawMsm {
@@ -239,12 +283,12 @@ pub fn msm<C: Curve>(
         base_of: list(&pairing.base_of),
         ..raw_msm::<C>(pairing.count, windows)
     };
-    let mut sum = C::Jacobian::default();
-    // SAFETY: the regions are live and hold what the counts say; the sum has the curve's size.
+    let mut points = vec![C::Jacobian::default(); 3 * layout.tiles as usize];
+    // SAFETY: the regions are live and hold what the counts say; there is room for three points of the curve's size a tile.
     device.call(0, |api, handle, error| unsafe {
-        (api.msm_run)(handle, &raw const raw, workspace.address(), (&raw mut sum).cast(), error)
+        (api.msm_run)(handle, &raw const raw, workspace.address(), points.as_mut_ptr().cast(), error)
     })?;
-    Ok(C::point(sum))
+    Ok(combine::<C>(&layout, &points))
 }
 
 /// Which variables of a circuit have a base: variable `i` if bit `i % 64` of word `i / 64` is set. Their bases lie in their

@@ -5,10 +5,16 @@
 
 namespace cuzk {
 
-inline void combine(Fp, void* jacobian, const CombineLayout& layout, const void* nodes) { combine_g1(jacobian, layout, nodes); }
-inline void combine(Fp2, void* jacobian, const CombineLayout& layout, const void* nodes) { combine_g2(jacobian, layout, nodes); }
-inline void node_sum(Fp, void* jacobian, const void* node) { node_sum_g1(jacobian, node); }
-inline void node_sum(Fp2, void* jacobian, const void* node) { node_sum_g2(jacobian, node); }
+// Results come down through the pinned memory, behind the totals of the rounds.
+inline char* pinned_results(const Device& device) { return device.pinned + 4096; }
+
+inline void download_points(const Device& device, void* to, const uint4* from, size_t bytes)
+{
+    char* results = pinned_results(device);
+    CHECK(cudaMemcpyAsync(results, from, bytes, cudaMemcpyDeviceToHost, device.main));
+    CHECK(cudaStreamSynchronize(device.main));
+    memcpy(to, results, bytes);
+}
 
 template<class F> Msm<F>::Msm(const Device& device, Carver& carver, const WindowLayout& layout, size_t n)
     : device(device), layout(layout), space(PlanSpace::in(carver, layout, n)), adder(device, carver)
@@ -22,8 +28,9 @@ template<class F> Msm<F>::Msm(const Device& device, Carver& carver, const Window
     infinity = carver.take<uint4>(2 * kWords<F>);
     for (Node<F>*& array : nodes)
         array = carver.take<Node<F>>(folded_sums().nodes());
-    if (4096 + 2 * layout.tiles * sizeof(Node<F>) > Device::kPinnedBytes)
-        UNSUPPORTED("more tiles than the pinned memory holds nodes for");
+    tile_points = carver.take<uint4>(TilePoints<F>::bytes(layout.tiles) / sizeof(uint4));
+    if (4096 + TilePoints<F>::bytes(layout.tiles) > Device::kPinnedBytes)
+        UNSUPPORTED("more tiles than the pinned memory holds points for");
 }
 
 template<class F> NodeInputs<F> Msm<F>::folded_sums() const
@@ -62,17 +69,18 @@ template<class F> void Msm<F>::fold_batch(uint32_t batch, const BatchShape& shap
 }
 
 // All windows together: the folds that remain, then nodes.
-template<class F> void Msm<F>::reduce_tiles()
+template<class F> void Msm<F>::reduce_tiles(void* points)
 {
     for (uint32_t bits = layout.side_bits - 1; bits-- > 0;) {
         FoldedMatrices<F> source = {folded, layout.side_bits, layout.tiles, bits, layout.side_bits + bits};
         adder.add(source, (size_t)(2 * layout.tiles) << (layout.side_bits + bits), device.main);
     }
-    reduce_arrays(host_nodes(), folded_sums(), nodes[0], nodes[1], device.main);
-    CHECK(cudaStreamSynchronize(device.main));
+    const Node<F>* rows = reduce_arrays(folded_sums(), nodes[0], nodes[1], device.main);
+    make_tile_points<F>(tile_points, rows, rows + layout.tiles, layout.tiles, device.main);
+    download_points(device, points, tile_points, TilePoints<F>::bytes(layout.tiles));
 }
 
-template<class F> void Msm<F>::run(const Bases& bases, const Terms& terms, void* jacobian)
+template<class F> void Msm<F>::run(const Bases& bases, const Terms& terms, void* points)
 {
     if (bases.count >= kNoPoint - terms.count * layout.per_batch)
         UNSUPPORTED("more points than references can name");
@@ -82,8 +90,7 @@ template<class F> void Msm<F>::run(const Bases& bases, const Terms& terms, void*
         CHECK(cudaEventRecord(event, device.main));
     adder.begin(device.main);
     CHECK(cudaMemsetAsync(infinity, 0, 2 * kWords<F> * sizeof(uint4), device.main));
-    if (!terms.base_of)
-        fill_references(device, device.side, space.references, terms.count);
+    fill_references(device, device.side, layout, terms, space);
 
     const PointPool<F> pool = {bases.points, sums, infinity, bases.count};
     for (uint32_t batch = 0; batch <= layout.batches(); batch++) {
@@ -103,9 +110,7 @@ template<class F> void Msm<F>::run(const Bases& bases, const Terms& terms, void*
             CHECK(cudaEventRecord(device.planned[batch % 2], device.side));
         }
     }
-    reduce_tiles();
-    const CombineLayout combined = {layout.windows, layout.side_bits, layout.tiles, layout.bits, layout.tiles_of_window};
-    combine(F(), jacobian, combined, host_nodes());
+    reduce_tiles(points);
 }
 
 template<class F> PointSum<F>::PointSum(const Device& device, Carver& carver, size_t count)
@@ -115,9 +120,10 @@ template<class F> PointSum<F>::PointSum(const Device& device, Carver& carver, si
     sums = PointArray<F>::in(carver.take<uint4>(PointArray<F>::words(capacity)), capacity);
     for (Node<F>*& array : nodes)
         array = carver.take<Node<F>>(kFoldedSize / 8);
+    tile_points = carver.take<uint4>(TilePoints<F>::bytes(1) / sizeof(uint4));
 }
 
-template<class F> void PointSum<F>::run(const Bases& bases, const uint32_t* indices, uint32_t count, void* jacobian)
+template<class F> void PointSum<F>::run(const Bases& bases, const uint32_t* indices, uint32_t count, void* point)
 {
     adder.begin(device.main);
     CHECK(cudaMemsetAsync(infinity, 0, 2 * kWords<F> * sizeof(uint4), device.main));
@@ -132,10 +138,11 @@ template<class F> void PointSum<F>::run(const Bases& bases, const uint32_t* indi
     const size_t rest_bytes = kWords<F> * sizeof(uint4) * (kFoldedSize - left);
     CHECK(cudaMemsetAsync(sums[left].x, 0, rest_bytes, device.main));
     CHECK(cudaMemsetAsync(sums[left].y, 0, rest_bytes, device.main));
-    Node<F>* host_node = (Node<F>*)(device.pinned + 4096);
-    reduce_arrays(host_node, NodeInputs<F>{sums, kFoldedSize, 0, 0, 0, 1, 0, 0}, nodes[0], nodes[1], device.main);
-    CHECK(cudaStreamSynchronize(device.main));
-    node_sum(F(), jacobian, host_node);
+    const Node<F>* node = reduce_arrays(NodeInputs<F>{sums, kFoldedSize, 0, 0, 0, 1, 0, 0}, nodes[0], nodes[1], device.main);
+    make_tile_points<F>(tile_points, node, node, 1, device.main);
+    // of the tile's three points the last is the sum of all
+    const uint4* sum = tile_points + 2 * TilePoints<F>::kPointWords;
+    download_points(device, point, sum, TilePoints<F>::kPointWords * sizeof(uint4));
 }
 
 #define INSTANTIATE_MSM(F) \

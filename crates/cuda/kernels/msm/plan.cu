@@ -6,12 +6,16 @@
 
 namespace cuzk {
 
+// How often the scalars are read: once would take much memory, once for each batch much time.
+static const uint32_t kRecodings = 3;
+
 WindowLayout WindowLayout::of(uint32_t windows, uint32_t per_batch)
 {
     WindowLayout layout = WindowLayout();
     const uint32_t narrow = 256 / windows, wide = 256 % windows;
     layout.windows = windows;
     layout.per_batch = per_batch;
+    layout.per_recoding = per_batch * ceiling(ceiling(windows, per_batch), kRecodings);
     layout.side_bits = (narrow - 1) / 2;
     for (uint32_t w = 0; w < windows; w++) {
         layout.bits[w] = narrow + (w < wide);
@@ -42,6 +46,14 @@ WindowLayout WindowLayout::best_for(size_t n)
     return of(best, ceiling(best, batches));
 }
 
+uint32_t WindowLayout::tag_bits() const
+{
+    uint32_t bits = 0;
+    while (1u << bits < per_batch)
+        bits++;
+    return bits;
+}
+
 uint32_t WindowLayout::first_tile_of(uint32_t window) const
 {
     uint32_t tile = 0;
@@ -56,6 +68,7 @@ BatchShape BatchShape::of(const WindowLayout& layout, uint32_t batch, size_t n)
     const uint32_t first = batch * layout.per_batch;
     shape.windows = std::min(layout.per_batch, layout.windows - first);
     shape.n = (uint32_t)n;
+    shape.key_mask = (1u << layout.tag_shift()) - 1;
     for (uint32_t w = 0; w < shape.windows; w++) {
         shape.first_slot[w] = shape.slots;
         shape.key_bits[w] = layout.bits[first + w] - 1;
@@ -89,19 +102,22 @@ BatchPlan BatchPlan::in(Carver& carver, const WindowLayout& layout, size_t n)
 PlanSpace PlanSpace::in(Carver& carver, const WindowLayout& layout, size_t n)
 {
     PlanSpace space;
-    space.keys = carver.take<uint32_t>(n * layout.per_batch);
-    space.references = carver.take<uint32_t>(n);
-    space.temporary_bytes = std::max(sort_temporary_bytes(n, layout.bits[0]), scan_temporary_bytes(most_slots(layout)));
+    space.keys = carver.take<uint32_t>(n * layout.per_recoding);
+    space.references = carver.take<uint32_t>(n * layout.per_batch);
+    space.temporary_bytes = std::max(sort_temporary_bytes(n * layout.per_batch, layout.tag_shift() + layout.tag_bits()),
+                                     scan_temporary_bytes(most_slots(layout)));
     space.temporary = carver.take<char>(space.temporary_bytes);
     return space;
 }
 
-// The windows of a batch, and what to add to every scalar (see recode_scalars).
-static Recoding recoding_of(const WindowLayout& layout, uint32_t batch)
+// The windows from `first` on, and what to add to every scalar (see recode_scalars).
+static Recoding recoding_of(const WindowLayout& layout, uint32_t first)
 {
     Recoding recoding = Recoding();
-    recoding.first = batch * layout.per_batch;
-    recoding.end = std::min(recoding.first + layout.per_batch, layout.windows);
+    recoding.first = first;
+    recoding.end = std::min(first + layout.per_recoding, layout.windows);
+    recoding.per_batch = layout.per_batch;
+    recoding.tag_shift = layout.tag_shift();
     uint32_t end_of_window = 0;
     for (uint32_t w = 0; w < layout.windows; w++) {
         recoding.bits[w] = (uint8_t)layout.bits[w];
@@ -111,19 +127,23 @@ static Recoding recoding_of(const WindowLayout& layout, uint32_t batch)
     return recoding;
 }
 
-void fill_references(const Device& device, cudaStream_t stream, uint32_t* references, uint32_t n)
-{   LAUNCH(fill_indices, device.light_grid(), kLightThreads, 0, stream, references, n);   }
+void fill_references(const Device& device, cudaStream_t stream, const WindowLayout& layout, const Terms& terms, const PlanSpace& space)
+{
+    LAUNCH(repeat_references, device.light_grid(), kLightThreads, 0, stream, space.references, terms.base_of, terms.count,
+           layout.per_batch);
+}
 
 void sort_batch(const Device& device, cudaStream_t stream, const WindowLayout& layout, uint32_t batch, const Terms& terms,
                 const PlanSpace& space, const BatchPlan& plan, uint32_t* host_totals)
 {
-    const size_t n = terms.count;
-    const BatchShape shape = BatchShape::of(layout, batch, n);
-    LAUNCH(recode_scalars, device.light_grid(), kLightThreads, 0, stream, space.keys, terms, recoding_of(layout, batch));
-    const uint32_t* references = terms.base_of ? terms.base_of : space.references;
-    for (uint32_t w = 0; w < shape.windows; w++)
-        sort_pairs(space.temporary, space.temporary_bytes, space.keys + w * n, plan.keys + w * n, references,
-                   plan.values + w * n, n, shape.key_bits[w] + 1, stream);
+    const uint32_t first = batch * layout.per_batch, in_recoding = first % layout.per_recoding;
+    const BatchShape shape = BatchShape::of(layout, batch, terms.count);
+    if (in_recoding == 0)
+        LAUNCH(recode_scalars, device.light_grid(), kLightThreads, 0, stream, space.keys, terms, recoding_of(layout, first));
+    const size_t elements = (size_t)shape.windows * terms.count;
+    const uint32_t sorted_bits = shape.windows == 1 ? shape.key_bits[0] + 1 : layout.tag_shift() + layout.tag_bits();
+    sort_pairs(space.temporary, space.temporary_bytes, space.keys + (size_t)in_recoding * terms.count, plan.keys,
+               space.references, plan.values, elements, sorted_bits, stream);
     CHECK(cudaMemsetAsync(plan.totals, 0, kMaxRounds * sizeof(uint32_t), stream));
     LAUNCH(find_bucket_starts, device.light_grid(), kLightThreads, 0, stream, plan, shape);
     LAUNCH(count_pairs, device.light_grid() / 4, kLightThreads, 0, stream, plan, shape);
@@ -138,8 +158,7 @@ void list_pairs(const Device& device, cudaStream_t stream, const BatchShape& sha
         exclusive_sum(space.temporary, space.temporary_bytes, plan.pairs_count, plan.pairs_first, shape.slots, stream);
         uint2* pairs = plan.pairs + done;
         if (round == 0) {
-            for (uint32_t w = 0; w < shape.windows; w++)
-                LAUNCH(emit_pairs_of_elements, device.light_grid(), kLightThreads, 0, stream, plan, shape, w);
+            LAUNCH(emit_pairs_of_elements, device.light_grid(), kLightThreads, 0, stream, plan, shape);
             LAUNCH(begin_rounds, device.light_grid(), kLightThreads, 0, stream, plan, shape, first_sum);
             continue;
         }

@@ -13,7 +13,9 @@ static const uint32_t kNoPoint = 0x7fffffffu;   // the reference of an empty buc
 
 // 256 bits over some windows, the wider ones first. A tile is the largest square that fits the narrow windows.
 struct WindowLayout {
-    uint32_t windows, per_batch;        // per_batch: sorted and added together
+    uint32_t windows;
+    uint32_t per_batch;                 // windows that are sorted and added together
+    uint32_t per_recoding;              // windows whose digits are kept at a time, some batches'
     uint32_t side_bits, tiles;
     uint32_t bits[kMaxWindows], tiles_of_window[kMaxWindows];
 
@@ -21,6 +23,9 @@ struct WindowLayout {
     // The layout that does the fewest additions for n scalars.
     static WindowLayout best_for(size_t n);
     uint32_t batches() const { return ceiling(windows, per_batch); }
+    // Keys are sorted together: above a digit of this many bits they carry the number of their window in the batch.
+    uint32_t tag_shift() const { return bits[0]; }
+    uint32_t tag_bits() const;
     uint32_t first_tile_of(uint32_t window) const;
 };
 
@@ -29,6 +34,7 @@ struct WindowLayout {
 struct BatchShape {
     uint32_t windows;                           // in this batch
     uint32_t n;
+    uint32_t key_mask;                          // of a key without tag and sign
     uint32_t slots;                             // buckets of all windows, with those for zero
     uint32_t first_slot[kMaxWindows + 1];
     uint32_t key_bits[kMaxWindows];             // c-1: 2^key_bits buckets
@@ -65,8 +71,8 @@ struct BatchPlan {
 
 // What both plans of an MSM share.
 struct PlanSpace {
-    uint32_t* keys;                             // unsorted, of a batch
-    uint32_t* references;                       // of each scalar's point
+    uint32_t* keys;                             // unsorted, of some batches
+    uint32_t* references;                       // each scalar's point, again for each window of a batch
     void* temporary;
     size_t temporary_bytes;
 
@@ -88,7 +94,8 @@ void sort_batch(const Device& device, cudaStream_t stream, const WindowLayout& l
 // Second half, when the totals have come: the pairs of all rounds. Sums are numbered from `first_sum` on.
 void list_pairs(const Device& device, cudaStream_t stream, const BatchShape& shape, uint32_t first_sum,
                 const PlanSpace& space, const BatchPlan& plan, const uint32_t* host_totals);
-void fill_references(const Device& device, cudaStream_t stream, uint32_t* references, uint32_t n);
+// What `sort_batch` expects in space.references.
+void fill_references(const Device& device, cudaStream_t stream, const WindowLayout& layout, const Terms& terms, const PlanSpace& space);
 
 // sort.cu
 size_t sort_temporary_bytes(size_t n, uint32_t bits);

@@ -26,11 +26,12 @@ DEVICE bool is_first_in_warp()                  { return threadIdx.x % 32 == 0; 
 struct Recoding {
     uint32_t bias[8];
     uint32_t first, end;                        // the windows wanted, of all
+    uint32_t per_batch, tag_shift;
     uint8_t bits[kMaxWindows];                  // of every window
 };
 
-// The key of a digit: its bucket |digit|-1, or 2^(c-1) for zero (sorted last, then ignored), and the sign in bit 31,
-// which the sort carries along and does not look at.
+// The key of a digit: its bucket |digit|-1, or 2^(c-1) for zero (sorted last, then ignored); above it the number of the
+// window in its batch; and the sign in bit 31, which the sort carries along and does not look at.
 KERNEL(kLightThreads, 1) recode_scalars(uint32_t* keys, Terms terms, Recoding recoding)
 {
     FOR_EACH(size_t, i, terms.count) {
@@ -49,8 +50,8 @@ KERNEL(kLightThreads, 1) recode_scalars(uint32_t* keys, Terms terms, Recoding re
             if (w >= recoding.first) {
                 int32_t digit = (int32_t)(s[0] & (2 * half - 1)) - (int32_t)half;
                 uint32_t magnitude = digit < 0 ? -digit : digit;
-                uint32_t key = digit == 0 ? half : (magnitude - 1) | (digit < 0 ? 0x80000000u : 0);
-                keys[(size_t)(w - recoding.first) * terms.count + i] = key;
+                uint32_t key = digit == 0 ? half : (magnitude - 1) | (digit < 0 ? kNegative : 0);
+                keys[(size_t)(w - recoding.first) * terms.count + i] = key | (w % recoding.per_batch) << recoding.tag_shift;
             }
             UNROLL for (int k = 0; k < 8; k++)
                 s[k] = (uint32_t)(((uint64_t)s[k + 1] << 32 | s[k]) >> bits);
@@ -58,10 +59,13 @@ KERNEL(kLightThreads, 1) recode_scalars(uint32_t* keys, Terms terms, Recoding re
     }
 }
 
-KERNEL(kLightThreads, 1) fill_indices(uint32_t* values, uint32_t n)
+// base_of, or 0, 1, 2, ..., `times` over.
+KERNEL(kLightThreads, 1) repeat_references(uint32_t* references, const uint32_t* base_of, uint32_t n, uint32_t times)
 {
-    FOR_EACH(size_t, i, n)
-        values[i] = (uint32_t)i;
+    FOR_EACH(size_t, i, (size_t)n * times) {
+        const uint32_t term = (uint32_t)(i % n);
+        references[i] = base_of ? base_of[term] : term;
+    }
 }
 
 // A bucket between rounds: its `sums` sums of the last round are consecutive in the pool from `first_sum` on, and one
@@ -98,7 +102,7 @@ KERNEL(kLightThreads, 1) find_bucket_starts(BatchPlan plan, BatchShape shape)
         uint32_t lo = 0, hi = shape.n;
         while (lo < hi) {
             uint32_t mid = (lo + hi) / 2;
-            if ((keys[mid] & ~kNegative) < key)
+            if ((keys[mid] & shape.key_mask) < key)
                 lo = mid + 1;
             else
                 hi = mid;
@@ -145,20 +149,21 @@ DEVICE uint32_t sorted_element(const BatchPlan& plan, uint32_t position)
 // Round 0, a thread for some consecutive elements: the second of a pair writes it.
 static const uint32_t kElementsPerThread = 4;
 
-KERNEL(kLightThreads, 1) emit_pairs_of_elements(BatchPlan plan, BatchShape shape, uint32_t window)
+KERNEL(kLightThreads, 1) emit_pairs_of_elements(BatchPlan plan, BatchShape shape)
 {
-    const uint32_t first_slot = shape.first_slot[window], zero_key = 1u << shape.key_bits[window];
-    const uint32_t origin = window * shape.n;
-    for (uint32_t i = kElementsPerThread * (threadIdx.x + blockIdx.x * blockDim.x); i < shape.n;
-         i += kElementsPerThread * gridDim.x * blockDim.x) {
+    const uint32_t threads_per_window = (shape.n - 1) / kElementsPerThread + 1;
+    FOR_EACH(uint32_t, thread, threads_per_window * shape.windows) {
+        const uint32_t window = thread / threads_per_window, i = kElementsPerThread * (thread % threads_per_window);
+        const uint32_t first_slot = shape.first_slot[window], zero_key = 1u << shape.key_bits[window];
+        const uint32_t origin = window * shape.n;
         uint32_t element[kElementsPerThread + 1], slot[kElementsPerThread + 1], start[kElementsPerThread + 1];
         uint32_t first_pair[kElementsPerThread + 1];
-        UNROLL for (uint32_t k = 0; k <= kElementsPerThread; k++) {    // the first one is the thread before's last
+        UNROLL for (uint32_t k = 0; k <= kElementsPerThread; k++) {     // the first one is the thread before's last
             uint32_t at = i + k - 1;
             bool inside = at < shape.n;                         // i = 0 has none before: at wraps around
             uint32_t key = inside ? plan.keys[origin + at] : zero_key;
             element[k] = (inside ? plan.values[origin + at] : 0) | (key & kNegative);
-            slot[k] = key & ~kNegative;
+            slot[k] = key & shape.key_mask;
         }
         UNROLL for (uint32_t k = 1; k <= kElementsPerThread; k++) {
             start[k] = plan.start[first_slot + slot[k]] - origin;

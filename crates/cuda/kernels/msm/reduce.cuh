@@ -29,7 +29,15 @@ template<class F> struct NodeInputs {
     uint32_t nodes() const { return (arrays + close_arrays) * (width >> chunk_bits()); }
 };
 
-// A node for each array, to the host.
-template<class F> void reduce_arrays(Node<F>* out, const NodeInputs<F>& inputs, Node<F>* nodes, Node<F>* spare, cudaStream_t stream);
+// A node for each array. Returns which of the two arrays holds them.
+template<class F> Node<F>* reduce_arrays(const NodeInputs<F>& inputs, Node<F>* nodes, Node<F>* spare, cudaStream_t stream);
+
+// What the host needs of a tile: sum k * row k, sum k * column k, and the sum of all. In Jacobian coordinates, of kWords
+// words each; Z = 0 is infinity.
+template<class F> struct TilePoints {
+    static const uint32_t kPoints = 3, kPointWords = 3 * kWords<F>;
+    static size_t bytes(uint32_t tiles) { return (size_t)tiles * kPoints * kPointWords * sizeof(uint4); }
+};
+template<class F> void make_tile_points(uint4* out, const Node<F>* rows, const Node<F>* columns, uint32_t tiles, cudaStream_t stream);
 
 }  // namespace cuzk

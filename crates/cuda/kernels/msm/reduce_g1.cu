@@ -1,5 +1,5 @@
 #include "reduce_kernels.cuh"
 
 namespace cuzk {
-template void reduce_arrays(Node<Fp>*, const NodeInputs<Fp>&, Node<Fp>*, Node<Fp>*, cudaStream_t);
+INSTANTIATE_REDUCE(Fp)
 }

@@ -52,8 +52,24 @@ template<class F> KERNEL(kReduceThreads, 1) merge_nodes(Node<F>* out, const Node
     out[i].scaled = sum;
 }
 
+// Node fields are X, Y, ZZZ, ZZ; x = X/ZZ and y = Y/ZZZ, so with Z = ZZ the point is (X*ZZ, Y*ZZZ, ZZ).
+template<class F> KERNEL(kReduceThreads, 1) to_jacobian(uint4* out, const Node<F>* rows, const Node<F>* columns, uint32_t tiles)
+{
+    const uint32_t i = (threadIdx.x + blockIdx.x * blockDim.x) / kLanes<F>;
+    if (i >= tiles * TilePoints<F>::kPoints)
+        return;
+    const uint32_t tile = i / TilePoints<F>::kPoints, which = i % TilePoints<F>::kPoints;
+    const Node<F>* node = which == 0 ? rows + tile : columns + tile;
+    const uint4* point = (const uint4*)(which == 2 ? &node->plain : &node->weighted);
+    const F zz = load_element<F>(point + 3 * kWords<F>);
+    out += (size_t)i * TilePoints<F>::kPointWords;
+    store_element<F>(out, load_element<F>(point) * zz);
+    store_element<F>(out + kWords<F>, load_element<F>(point + kWords<F>) * load_element<F>(point + 2 * kWords<F>));
+    store_element<F>(out + 2 * kWords<F>, zz);
+}
+
 template<class F>
-void reduce_arrays(Node<F>* out, const NodeInputs<F>& inputs, Node<F>* nodes, Node<F>* spare, cudaStream_t stream)
+Node<F>* reduce_arrays(const NodeInputs<F>& inputs, Node<F>* nodes, Node<F>* spare, cudaStream_t stream)
 {
     const uint32_t arrays = inputs.arrays + inputs.close_arrays;
     uint32_t count = inputs.nodes();
@@ -64,7 +80,18 @@ void reduce_arrays(Node<F>* out, const NodeInputs<F>& inputs, Node<F>* nodes, No
         LAUNCH(merge_nodes<F>, ceiling(count * kLanes<F>, kReduceThreads), kReduceThreads, 0, stream, spare,
                (const Node<F>*)nodes, count);
     }
-    CHECK(cudaMemcpyAsync(out, nodes, arrays * sizeof(Node<F>), cudaMemcpyDeviceToHost, stream));
+    return nodes;
 }
+
+template<class F>
+void make_tile_points(uint4* out, const Node<F>* rows, const Node<F>* columns, uint32_t tiles, cudaStream_t stream)
+{
+    const uint32_t threads = tiles * TilePoints<F>::kPoints * kLanes<F>;
+    LAUNCH(to_jacobian<F>, ceiling(threads, kReduceThreads), kReduceThreads, 0, stream, out, rows, columns, tiles);
+}
+
+#define INSTANTIATE_REDUCE(F) \
+    template Node<F>* reduce_arrays(const NodeInputs<F>&, Node<F>*, Node<F>*, cudaStream_t); \
+    template void make_tile_points(uint4*, const Node<F>*, const Node<F>*, uint32_t, cudaStream_t);
 
 }  // namespace cuzk

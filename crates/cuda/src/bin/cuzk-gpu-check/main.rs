@@ -36,6 +36,12 @@ struct Arguments {
     /// Not the whole suite of proofs, which takes long under a memory checker.
     #[arg(long)]
     no_conformance: bool,
+    /// Time only what has this in its name.
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Also time multiplications with other windows than those chosen.
+    #[arg(long)]
+    tune: bool,
     /// Only the timings.
     #[arg(long)]
     no_checks: bool,
@@ -86,7 +92,11 @@ fn run(arguments: &Arguments, table: &mut Table) -> Outcome {
         });
     }
     if !arguments.no_timings {
+        table.only = arguments.only.clone();
         timings::run(&device, &inputs, arguments.largest, table);
+        if arguments.tune {
+            timings::tune(&device, &inputs, arguments.largest, table);
+        }
         proofs::run(&backend, arguments.largest, table);
     }
     Ok(())

@@ -20,6 +20,9 @@ pub(crate) fn run(backend: &CudaBackend, largest: u32, table: &mut Table) {
 }
 
 fn prove(backend: &CudaBackend, name: &str, fixture: impl FnOnce() -> Fixture, table: &mut Table) {
+    if !table.wants(name) {
+        return;
+    }
     let result = || -> Outcome {
         let fixture = fixture();
         let key = backend.load(fixture.circuit.clone(), fixture.params.clone())?;

@@ -15,6 +15,8 @@ use crate::Outcome;
 pub(crate) struct Table {
     rows: Vec<(String, Value)>,
     failed: bool,
+    /// What is timed must have this in its name.
+    pub(crate) only: String,
 }
 
 /// To standard output, at once.
@@ -26,7 +28,7 @@ pub(crate) fn say(line: &str) {
 
 impl Table {
     pub(crate) fn new() -> Self {
-        Self { rows: Vec::new(), failed: false }
+        Self { rows: Vec::new(), failed: false, only: String::new() }
     }
 
     pub(crate) fn note(&mut self, name: &str, text: &str) {
@@ -54,8 +56,16 @@ impl Table {
         self.push(name, result);
     }
 
+    /// Whether a row of that name is wanted.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        name.contains(&self.only)
+    }
+
     /// Times `run` several times after a first one; `target`: milliseconds to reach.
     pub(crate) fn time(&mut self, name: &str, repeats: usize, target: Option<f64>, mut run: impl FnMut() -> Outcome) {
+        if !self.wants(name) {
+            return;
+        }
         let timed = catch_unwind(AssertUnwindSafe(|| -> Outcome<Vec<f64>> {
             run()?;
             (0..repeats)

@@ -39,6 +39,9 @@ pub(crate) fn run(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &m
 }
 
 fn quotient(device: &Arc<Device>, inputs: &Inputs, log_n: u32, target: Option<f64>, table: &mut Table) -> Outcome {
+    if !table.wants(&format!("quotient 2^{log_n}")) {
+        return Ok(());
+    }
     let bytes = 32u64 << log_n;
     let memory = device.allocate(3 * bytes)?;
     let [a, b, c] = [0, 1, 2].map(|i| memory.region(i * bytes, bytes));
@@ -63,25 +66,66 @@ fn msms<C: Encode>(
     C::Point: Group<Scalar = Scalar>,
 {
     for &(log_n, target) in sizes.iter().filter(|(log_n, _)| *log_n <= largest) {
-        let result = || -> Outcome {
-            let count = 1 << log_n;
-            let bases: Bases<C> = inputs.bases(device, count)?;
-            let scalars = device.allocate_copy(&inputs.scalars[..1 << log_n])?;
-            let mut time = |windows: Option<Windows>, name: &str| -> Outcome {
-                let workspace = device.allocate(msm_workspace::<C>(device, count, windows)?)?;
-                let bytes = workspace.bytes() as f64 / 1e9;
-                table.time(&format!("{name}, {bytes:.1} GB"), 3, target, || {
-                    msm(&bases, scalars.all(), &Pairing::straight(count), windows, workspace.all())?;
-                    Ok(())
-                });
-                Ok(())
-            };
-            time(None, &format!("msm {curve} 2^{log_n}"))
-        }();
-        if let Err(error) = result {
-            table.failed(&format!("msm {curve} 2^{log_n}"), error.as_ref());
+        let name = format!("msm {curve} 2^{log_n}");
+        if let Err(error) = time_msm::<C>(device, inputs, log_n, &[None], &name, target, table) {
+            table.failed(&name, error.as_ref());
         }
     }
+}
+
+/// Multiplications with other windows than are chosen.
+pub(crate) fn tune(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &mut Table) {
+    let choices = [
+        (15, &[18, 20, 22, 24, 26][..]),
+        (17, &[16, 18, 20, 22, 24]),
+        (20, &[14, 15, 16, 17, 18]),
+        (22, &[13, 14, 15]),
+        (24, &[12, 13]),
+    ];
+    for (log_n, counts) in choices.into_iter().filter(|(log_n, _)| *log_n <= largest) {
+        let batches = |count: u32| [1, 2, 4].map(|batches| Some(Windows { count, per_batch: count.div_ceil(batches) }));
+        let windows: Vec<_> = counts.iter().flat_map(|&count| batches(count)).collect();
+        let mut run = || -> Outcome {
+            time_msm::<G1>(device, inputs, log_n, &windows, &format!("msm g1 2^{log_n}"), None, table)?;
+            if log_n <= 20 {
+                time_msm::<G2>(device, inputs, log_n, &windows, &format!("msm g2 2^{log_n}"), None, table)?;
+            }
+            Ok(())
+        };
+        if let Err(error) = run() {
+            table.failed("tune", error.as_ref());
+        }
+    }
+}
+
+fn time_msm<C: Encode>(
+    device: &Arc<Device>,
+    inputs: &Inputs,
+    log_n: u32,
+    choices: &[Option<Windows>],
+    name: &str,
+    target: Option<f64>,
+    table: &mut Table,
+) -> Outcome
+where
+    C::Point: Group<Scalar = Scalar>,
+{
+    if !table.wants(name) {
+        return Ok(());
+    }
+    let count = 1 << log_n;
+    let bases: Bases<C> = inputs.bases(device, count)?;
+    let scalars = device.allocate_copy(&inputs.scalars[..1 << log_n])?;
+    for &windows in choices {
+        let workspace = device.allocate(msm_workspace::<C>(device, count, windows)?)?;
+        let gigabytes = workspace.bytes() as f64 / 1e9;
+        let cut = windows.map_or(String::new(), |w| format!(" {}:{}", w.count, w.per_batch));
+        table.time(&format!("{name}{cut}, {gigabytes:.1} GB"), 3, target, || {
+            msm(&bases, scalars.all(), &Pairing::straight(count), windows, workspace.all())?;
+            Ok(())
+        });
+    }
+    Ok(())
 }
 
 fn sum_of_ones<C: Encode>(
@@ -95,6 +139,9 @@ fn sum_of_ones<C: Encode>(
 where
     C::Point: Group<Scalar = Scalar>,
 {
+    if !table.wants(name) {
+        return Ok(());
+    }
     let words: Vec<u64> = inputs.words.iter().cycle().take(count as usize / 64).copied().collect();
     let bases: Bases<C> = inputs.bases(device, count)?;
     let density = Density::new(device, &vec![u64::MAX; words.len()], 0)?;
@@ -119,6 +166,9 @@ fn wide_tail<C: Encode>(
 where
     C::Point: Group<Scalar = Scalar>,
 {
+    if !table.wants(name) {
+        return Ok(());
+    }
     let bases: Bases<C> = inputs.bases(device, count)?;
     let scalars = device.allocate_copy(&inputs.scalars[..terms as usize])?;
     let base_of: Vec<u32> = (0..terms).map(|i| (u64::from(i) * u64::from(count) / u64::from(terms)) as u32).collect();
