@@ -7,6 +7,7 @@
 //! This is the only crate that knows the storage-proofs crates.
 
 mod circuit;
+mod commitment;
 mod decode;
 mod final_check;
 pub mod generate;
@@ -25,6 +26,7 @@ pub use circuit::{
     CircuitError, ParameterNames, compile_circuit, official_digest, parameter_file_names,
     synthesize_blank,
 };
+pub use commitment::{CommitmentError, parse_comm_d, parse_comm_r};
 pub use final_check::{FinalCheckError, verify_with_filecoin_proofs};
 pub use kind::{CircuitId, ParseNameError, ProofKind, SectorSize};
 pub use request::{ProofRequest, RequestError};

@@ -3,6 +3,7 @@
 //! Tree D (data) is binary with SHA-256; trees C (columns) and R (replica) have arity 8 with Poseidon, and at 32 and
 //! 64 GiB join eight such trees under one more node, at 64 GiB two of those under another.
 
+use crate::generate::poseidon_digests;
 use crate::kind::SectorSize;
 use blstrs::Scalar;
 use ff::PrimeField;
@@ -185,12 +186,9 @@ fn families<const ARITY: usize>(
     paths.iter().zip(nodes).map(family).collect()
 }
 
-/// [`poseidon`] of many preimages.
+/// [`poseidon`] of many preimages, in lanes where the processor has them.
 pub(crate) fn poseidon_many<const ARITY: usize>(preimages: &[[Scalar; ARITY]]) -> Vec<Scalar> {
-    preimages
-        .iter()
-        .map(|preimage| poseidon(preimage))
-        .collect()
+    poseidon_digests(preimages)
 }
 
 /// Poseidon with the constants of the sector's trees and columns: 2, 8 or 11 elements.

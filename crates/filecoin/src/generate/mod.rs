@@ -12,6 +12,7 @@ pub mod arbitrary;
 mod bits;
 mod circuit;
 mod compare;
+mod digests;
 mod gadgets;
 mod isa;
 mod jobs;
@@ -32,6 +33,7 @@ mod times;
 mod values;
 
 pub use circuit::ShapeError;
+pub(crate) use digests::poseidon_digests;
 pub use isa::Isa;
 pub use times::GadgetTimes;
 

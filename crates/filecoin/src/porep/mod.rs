@@ -9,6 +9,7 @@ mod circuit;
 mod decode;
 mod encode;
 mod label;
+mod origin;
 mod prover_id;
 
 pub(crate) use label::{label, label_parents};

@@ -99,11 +99,11 @@ impl PoSt {
 
     /// Takes the next sector. The chain verifies sectors by ascending number, each once.
     fn push(&mut self, sector: decode::Sector) -> Result<()> {
-        if let Some(last) = self.sectors.last() {
-            if sector.number <= last.number {
-                let expected = format!("a number above {}, the sector's before", last.number);
-                return Err(RequestError::new("sector_id", sector.number, expected));
-            }
+        if let Some(last) = self.sectors.last()
+            && sector.number <= last.number
+        {
+            let expected = format!("a number above {}, the sector's before", last.number);
+            return Err(RequestError::new("sector_id", sector.number, expected));
         }
         let in_sector = |e: RequestError| e.within(format!("sector {}", sector.number));
         let inclusions = sector

@@ -3,13 +3,12 @@
 //! [`seal`] seals a real sector with filecoin-proofs and takes each kind of proof from it; [`synthetic`] builds valid
 //! proofs of any size from sparse trees.
 
+mod replica;
 pub mod seal;
 pub mod synthetic;
 
-pub use seal::{
-    Replica, SealOptions, SealedSector, UpdatedSector, post_vanilla, replicas_post, seal_porep,
-    update_vanilla,
-};
+pub use replica::{Replica, replicas_post, update_vanilla};
+pub use seal::{SealOptions, SealedSector, UpdatedSector, post_vanilla, seal_porep};
 
 use crate::upstream::UpstreamError;
 use base64::Engine as _;

@@ -2,6 +2,7 @@
 //!
 //! Upstream keeps a cache of the graph's parents, per sector size, where its settings say (`FIL_PROOFS_PARENT_CACHE`).
 
+use super::replica::{Replica, replicas_post, update_proof, update_vanilla};
 use super::{VanillaError, envelope};
 use crate::kind::{CircuitId, ProofKind, SectorSize};
 use crate::porep::prover_id;
@@ -11,11 +12,8 @@ use filecoin_proofs_api::seal::{
     SealPreCommitPhase2Output, add_piece, generate_synth_proofs, seal_commit_phase1,
     seal_pre_commit_phase1, seal_pre_commit_phase2,
 };
-use filecoin_proofs_api::update::{empty_sector_update_encode_into, generate_partition_proofs};
-use filecoin_proofs_api::{
-    ApiFeature, PieceInfo, PrivateReplicaInfo, RegisteredPoStProof, RegisteredSealProof,
-    RegisteredUpdateProof, UnpaddedBytesAmount, post,
-};
+use filecoin_proofs_api::update::empty_sector_update_encode_into;
+use filecoin_proofs_api::{ApiFeature, PieceInfo, RegisteredSealProof, UnpaddedBytesAmount};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fs::{self, File};
@@ -182,6 +180,16 @@ impl SealedSector {
         Ok(proofs.remove(0))
     }
 
+    /// The sector's files.
+    pub fn as_replica(&self) -> Replica {
+        Replica {
+            sector_number: self.options.sector_number,
+            comm_r: self.comm_r,
+            cache: self.cache.clone(),
+            replica: self.replica.clone(),
+        }
+    }
+
     /// Replaces the sector's data by other random data and gives the proofs of it. Writes below `work_dir`.
     pub fn update(&self, data_seed: u64, work_dir: &Path) -> Result<UpdatedSector, VanillaError> {
         let number = registered::latest(CircuitId::new(ProofKind::SnapDeals, self.size));
@@ -193,7 +201,6 @@ impl SealedSector {
             .set_len(self.size.bytes())
             .map_err(|e| file_error("extend", &replica, e))?;
         let pieces = stage(self.registered, self.size, data_seed, &staged)?;
-        let upstream = |e| UpstreamError::new("empty sector update", e);
         let encoded = empty_sector_update_encode_into(
             registered,
             &replica,
@@ -203,24 +210,19 @@ impl SealedSector {
             &staged,
             &pieces,
         )
-        .map_err(upstream)?;
+        .map_err(|e| UpstreamError::new("empty sector update", e))?;
         let (comm_r_new, comm_d_new) = (encoded.comm_r_new, encoded.comm_d_new);
-        let proofs = generate_partition_proofs(
-            registered,
-            self.comm_r,
-            comm_r_new,
-            comm_d_new,
-            &self.replica,
-            &self.cache,
-            &replica,
-            &cache,
-        )
-        .map_err(upstream)?;
+        let new = Replica {
+            sector_number: self.options.sector_number,
+            comm_r: comm_r_new,
+            cache,
+            replica,
+        };
         Ok(UpdatedSector {
             comm_r_old: self.comm_r,
             comm_r_new,
             comm_d_new,
-            vanilla_proofs: proofs.into_iter().map(|p| p.0).collect(),
+            vanilla_proofs: update_vanilla(number, &self.as_replica(), &new, comm_d_new)?,
         })
     }
 }
@@ -234,82 +236,9 @@ pub fn post_vanilla(
     sectors: &[SealedSector],
     randomness: &[u8; 32],
 ) -> Result<Vec<Vec<u8>>, VanillaError> {
-    let replicas = sectors.iter().map(|sector| Replica {
-        sector_number: sector.options.sector_number,
-        comm_r: sector.comm_r,
-        cache: sector.cache.clone(),
-        replica: sector.replica.clone(),
-    });
-    let replicas: Vec<_> = replicas.collect();
+    let replicas: Vec<_> = sectors.iter().map(SealedSector::as_replica).collect();
     let miner_id = sectors.first().map_or(0, |sector| sector.options.miner_id);
     replicas_post(registered_proof, miner_id, &replicas, randomness)
-}
-
-/// A sealed sector that somebody else made.
-#[derive(Clone, Debug)]
-pub struct Replica {
-    /// Sector number.
-    pub sector_number: u64,
-    /// CommR, the raw 32 bytes.
-    pub comm_r: [u8; 32],
-    /// Folder of the trees.
-    pub cache: PathBuf,
-    /// The sealed (or updated) replica.
-    pub replica: PathBuf,
-}
-
-/// [`post_vanilla`] for sectors given as paths.
-pub fn replicas_post(
-    registered_proof: u64,
-    miner_id: u64,
-    replicas: &[Replica],
-    randomness: &[u8; 32],
-) -> Result<Vec<Vec<u8>>, VanillaError> {
-    let registered = post_proof(registered_proof)?;
-    let upstream = |e| UpstreamError::new("PoSt vanilla proof", e);
-    let mut replicas: Vec<_> = replicas.iter().collect();
-    replicas.sort_by_key(|replica| replica.sector_number);
-    let ids: Vec<_> = replicas.iter().map(|r| r.sector_number.into()).collect();
-    let prover = prover_id(miner_id);
-    let challenges =
-        post::generate_fallback_sector_challenges(registered, randomness, &ids, prover)
-            .map_err(upstream)?;
-    let prove = |(replica, id): (&Replica, _)| {
-        let info = PrivateReplicaInfo::new(
-            registered,
-            replica.comm_r,
-            replica.cache.clone(),
-            replica.replica.clone(),
-        );
-        post::generate_single_vanilla_proof(registered, id, &info, &challenges[&id])
-            .map_err(|e| upstream(e).into())
-    };
-    replicas
-        .into_iter()
-        .zip(ids.iter().copied())
-        .map(prove)
-        .collect()
-}
-
-/// The SnapDeals vanilla proofs of an update given as paths, one a partition, in bincode.
-pub fn update_vanilla(
-    registered_proof: u64,
-    old: &Replica,
-    new: &Replica,
-    comm_d_new: [u8; 32],
-) -> Result<Vec<Vec<u8>>, VanillaError> {
-    let proofs = generate_partition_proofs(
-        update_proof(registered_proof)?,
-        old.comm_r,
-        new.comm_r,
-        comm_d_new,
-        &old.replica,
-        &old.cache,
-        &new.replica,
-        &new.cache,
-    )
-    .map_err(|e| UpstreamError::new("empty sector update", e))?;
-    Ok(proofs.into_iter().map(|p| p.0).collect())
 }
 
 /// Writes a staged file: one piece of random data that fills the sector.
@@ -339,20 +268,6 @@ fn seal_proof(size: SectorSize, number: Option<u64>) -> Result<RegisteredSealPro
             found: number,
             expected: format!("a seal proof of {size}, for instance {latest}"),
         })
-}
-
-fn post_proof(number: u64) -> Result<RegisteredPoStProof, VanillaError> {
-    registered::post(number).ok_or_else(|| VanillaError::RegisteredProof {
-        found: number,
-        expected: "a PoSt proof, 0 to 14".into(),
-    })
-}
-
-fn update_proof(number: u64) -> Result<RegisteredUpdateProof, VanillaError> {
-    registered::update(number).ok_or_else(|| VanillaError::RegisteredProof {
-        found: number,
-        expected: "an update proof, 0 to 4".into(),
-    })
 }
 
 fn create(path: &Path) -> Result<File, VanillaError> {

@@ -84,3 +84,32 @@ fn a_witness_of_another_circuit_is_refused() {
     let window = Statement::decode(&window_request()).unwrap();
     assert!(window.witness(0, &circuit, &mut witness).is_err());
 }
+
+/// The circuits on the chain, with the sizes of their published parameters: rows, inputs, private variables and
+/// repeated blocks.
+const AT_32_GIB: [(ProofKind, [usize; 3], usize); 4] = [
+    (ProofKind::PoRep, [130_278_869, 328, 130_169_893], 18),
+    (ProofKind::WinningPoSt, [370_723, 133, 375_210], 66),
+    (ProofKind::WindowPoSt, [125_305_057, 25_840, 126_902_376], 2349),
+    (ProofKind::SnapDeals, [81_049_504, 5, 80_978_488], 86),
+];
+
+fn check_32_gib(kind: ProofKind) {
+    let id = CircuitId::new(kind, SectorSize::S32GiB);
+    let circuit = compile_circuit(id).unwrap();
+    let found = (kind, counts(&circuit).0, circuit.blocks());
+    assert!(AT_32_GIB.contains(&found), "{found:?}");
+}
+
+#[test]
+fn winning_32g_has_the_published_size() {
+    check_32_gib(ProofKind::WinningPoSt);
+}
+
+#[test]
+#[ignore = "a minute of CPU time"]
+fn circuits_at_32_gib_have_the_published_sizes() {
+    for (kind, ..) in AT_32_GIB {
+        check_32_gib(kind);
+    }
+}

@@ -1,0 +1,111 @@
+//! Commitments as people write them: 64 hexadecimal digits, or the CID by which Filecoin tools name CommD and CommR.
+//!
+//! The CIDs are version 1 in base32 (multibase `b`). Codecs and hashes are the multicodec table's
+//! `fil-commitment-unsealed` (0xf101) with `sha2-256-trunc254-padded` (0x1012) for CommD, and `fil-commitment-sealed`
+//! (0xf102) with `poseidon-bls12_381-a2-fc1` (0xb401) for CommR.
+
+/// Version, codec, hash and length of a CommD's CID, as LEB128.
+const COMM_D: &[u8] = &[0x01, 0x81, 0xe2, 0x03, 0x92, 0x20, 0x20];
+/// The same of a CommR's CID.
+const COMM_R: &[u8] = &[0x01, 0x82, 0xe2, 0x03, 0x81, 0xe8, 0x02, 0x20];
+
+/// A text that is no commitment.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("found {found}, expected 64 hexadecimal digits or a CID that starts with {prefix}")]
+pub struct CommitmentError {
+    found: String,
+    prefix: &'static str,
+}
+
+/// Reads a CommD: the raw 32 bytes.
+pub fn parse_comm_d(text: &str) -> Result<[u8; 32], CommitmentError> {
+    parse(text, COMM_D, "baga6ea4seaq")
+}
+
+/// Reads a CommR: the raw 32 bytes.
+pub fn parse_comm_r(text: &str) -> Result<[u8; 32], CommitmentError> {
+    parse(text, COMM_R, "bagboea4b5abc")
+}
+
+fn parse(text: &str, head: &[u8], prefix: &'static str) -> Result<[u8; 32], CommitmentError> {
+    let bytes = match text.strip_prefix('b') {
+        Some(digits) if text.len() != 64 => {
+            base32(digits).and_then(|cid| cid.strip_prefix(head).map(<[u8]>::to_vec))
+        }
+        _ => hex::decode(text).ok(),
+    };
+    bytes
+        .and_then(|bytes| bytes.try_into().ok())
+        .ok_or_else(|| CommitmentError {
+            found: format!("{text:?}"),
+            prefix,
+        })
+}
+
+/// Lower-case base32 without padding (RFC 4648); the bits left over must be zero.
+fn base32(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() * 5 / 8);
+    let (mut buffer, mut bits) = (0u32, 0);
+    for digit in text.bytes() {
+        let value = match digit {
+            b'a'..=b'z' => digit - b'a',
+            b'2'..=b'7' => digit - b'2' + 26,
+            _ => return None,
+        };
+        buffer = buffer << 5 | u32::from(value);
+        bits += 5;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((buffer >> bits) as u8);
+            buffer &= (1 << bits) - 1;
+        }
+    }
+    (bits < 5 && buffer == 0).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cid(head: &[u8], commitment: &[u8]) -> String {
+        const DIGITS: &[u8] = b"abcdefghijklmnopqrstuvwxyz234567";
+        let bits = [head, commitment].concat();
+        let bits = bits
+            .iter()
+            .flat_map(|b| (0..8).rev().map(move |i| b >> i & 1));
+        let bits: Vec<u8> = bits.collect();
+        let digit = |chunk: &[u8]| {
+            let value = chunk.iter().fold(0, |v, bit| v << 1 | bit) << (5 - chunk.len());
+            char::from(DIGITS[value as usize])
+        };
+        std::iter::once('b')
+            .chain(bits.chunks(5).map(digit))
+            .collect()
+    }
+
+    #[test]
+    fn hex_and_cids_are_read() {
+        let commitment: [u8; 32] = std::array::from_fn(|i| (i * 37 + 1) as u8);
+        let (d, r) = (cid(COMM_D, &commitment), cid(COMM_R, &commitment));
+        assert!(
+            d.starts_with("baga6ea4seaq") && r.starts_with("bagboea4b5abc"),
+            "{d} {r}"
+        );
+        assert_eq!(parse_comm_d(&d), Ok(commitment));
+        assert_eq!(parse_comm_r(&r), Ok(commitment));
+        assert_eq!(parse_comm_d(&hex::encode(commitment)), Ok(commitment));
+        // Sixty-four digits that start with a b are hexadecimal.
+        assert_eq!(parse_comm_r(&"b".repeat(64)), Ok([0xbb; 32]));
+        for bad in [
+            "",
+            "b",
+            "00",
+            r.as_str(),
+            &d[..d.len() - 1],
+            &format!("{d}a"),
+            "zz",
+        ] {
+            assert!(parse_comm_d(bad).is_err(), "{bad}");
+        }
+    }
+}
