@@ -4,6 +4,7 @@
 
 mod args;
 mod config;
+mod devices;
 mod logging;
 mod ready;
 mod serve;

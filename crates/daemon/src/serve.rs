@@ -2,21 +2,21 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cuzk_engine::{Engine, Filecoin, Settings, StartError, Store, memory};
+use cuzk_engine::{Device, Engine, Filecoin, Settings, StartError, Store, memory};
 use cuzk_server::{Address, ListenError, Listener, Phases, serve_grpc, serve_http};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::config::{Budget, Config, ConfigError, Devices, Listen};
+use crate::config::{Budget, Config, ConfigError, Listen};
+use crate::devices::{self, DevicesError, OpenDevices};
 use crate::ready;
 
 /// How long calls that are being answered may take after the last job has ended.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-/// The CPU's ordinal while there is no other device.
-const CPU: u32 = 0;
 
 /// Why the daemon does not serve.
 #[derive(Debug, thiserror::Error)]
@@ -36,9 +36,9 @@ pub(crate) enum Error {
     /// An address cannot be used.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// A configured device is not there.
-    #[error("gpus.devices: found device {found}, expected one of: {expected}")]
-    NoSuchDevice { found: u32, expected: String },
+    /// A device's.
+    #[error(transparent)]
+    Devices(#[from] DevicesError),
     /// The budget leaves nothing.
     #[error(
         "memory.total_budget: found {total} bytes with a safety margin of {margin}, expected more than the margin"
@@ -64,7 +64,8 @@ pub(crate) async fn serve(config: &Config, ready_file: Option<&Path>) -> Result<
         Some(at) => Some(Listener::bind(&Address::Tcp(at.to_string())).await?),
         None => None,
     };
-    let engine = start_engine(config)?;
+    let OpenDevices { devices, locks } = devices::open(&config.devices)?;
+    let engine = start_engine(config, devices)?;
     let (draining, draining_seen) = watch::channel(false);
     let (closed, closed_seen) = watch::channel(false);
     let phases = Phases {
@@ -91,6 +92,7 @@ pub(crate) async fn serve(config: &Config, ready_file: Option<&Path>) -> Result<
     engine.close();
     let _ = closed.send(true);
     last_answers(server).await;
+    drop(locks);
     tracing::info!("ended");
     Ok(())
 }
@@ -112,8 +114,7 @@ async fn last_answers<T>(server: JoinHandle<T>) {
     }
 }
 
-fn start_engine(config: &Config) -> Result<Engine<Filecoin>, Error> {
-    check_devices(&config.devices)?;
+fn start_engine(config: &Config, devices: Vec<Arc<dyn Device>>) -> Result<Engine<Filecoin>, Error> {
     let store = Store {
         param_dir: config.param_cache.clone(),
         circuit_dir: config.state_dir.join("circuits"),
@@ -122,6 +123,9 @@ fn start_engine(config: &Config) -> Result<Engine<Filecoin>, Error> {
     let cpu_threads = config.threads.unwrap_or(cores).min(cores);
     let mut limits = config.limits.clone();
     limits.decoders = cores;
+    // Fewer would leave devices idle.
+    limits.lookahead = limits.lookahead.max(devices.len());
+    limits.running_jobs = limits.running_jobs.max(devices.len() + 1);
     let settings = Settings {
         limits,
         memory_bytes: memory_budget(config)?,
@@ -136,25 +140,11 @@ fn start_engine(config: &Config) -> Result<Engine<Filecoin>, Error> {
         state = %config.state_dir.display(),
         "starting"
     );
-    let engine = Engine::start(Filecoin::on_cpu(store), settings)?;
+    let engine = Engine::start(Filecoin::new(store, devices), settings)?;
     for device in engine.status().devices {
         tracing::info!(ordinal = device.ordinal, name = %device.info.name, state = device.state, "device");
     }
-    tracing::warn!("no GPU is used: proofs are made on the CPU");
     Ok(engine)
-}
-
-fn check_devices(devices: &Devices) -> Result<(), Error> {
-    let Devices::Only(ordinals) = devices else {
-        return Ok(());
-    };
-    match ordinals.iter().find(|&&ordinal| ordinal != CPU) {
-        None => Ok(()),
-        Some(&found) => Err(Error::NoSuchDevice {
-            found,
-            expected: format!("{CPU} (the CPU)"),
-        }),
-    }
 }
 
 fn memory_budget(config: &Config) -> Result<u64, Error> {

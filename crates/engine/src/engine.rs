@@ -256,6 +256,7 @@ fn test_devices<P: Pipeline>(pipeline: &P) -> Result<Vec<DeviceState>, StartErro
         states.push(DeviceState {
             name: info.name,
             health,
+            fallback: info.fallback,
             current: None,
         });
     }

@@ -119,6 +119,8 @@ pub struct DeviceInfo {
     pub memory_total: u64,
     /// Bytes of it that are free.
     pub memory_free: u64,
+    /// Gets only the work that no other device may try.
+    pub fallback: bool,
 }
 
 /// Why a partition was not proved.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub(crate) enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read configuration file {}: {source}", path.display())]
     Read {

@@ -19,7 +19,7 @@ use cuzk_engine::Limits;
 use cuzk_filecoin::CircuitId;
 use toml::{Table, Value};
 
-pub use error::ConfigError;
+pub(crate) use error::ConfigError;
 
 use crate::Args;
 use keys::Role;
@@ -32,42 +32,42 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:9820";
 
 /// A configuration that has been checked.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub(crate) struct Config {
     /// Where the gRPC service listens.
-    pub listen: Listen,
+    pub(crate) listen: Listen,
     /// Where the HTTP side listens; none: nowhere.
-    pub status_listen: Option<SocketAddr>,
+    pub(crate) status_listen: Option<SocketAddr>,
     /// Journal and compiled circuits.
-    pub state_dir: PathBuf,
+    pub(crate) state_dir: PathBuf,
     /// How long running jobs may go on after a signal to end.
-    pub drain_timeout: Duration,
+    pub(crate) drain_timeout: Duration,
     /// The parameter files.
-    pub param_cache: PathBuf,
+    pub(crate) param_cache: PathBuf,
     /// Circuits to load at start.
-    pub preload: Vec<CircuitId>,
+    pub(crate) preload: Vec<CircuitId>,
     /// Memory that circuits and jobs may use together, before the safety margin is taken off.
-    pub total_budget: Budget,
+    pub(crate) total_budget: Budget,
     /// Bytes of the budget that stay free.
-    pub safety_margin: u64,
+    pub(crate) safety_margin: u64,
     /// A circuit that nobody used for so long may make room for another.
-    pub eviction_min_idle: Duration,
+    pub(crate) eviction_min_idle: Duration,
     /// Devices to prove on.
-    pub devices: Devices,
+    pub(crate) devices: Devices,
     /// Threads for CPU work; none: one a core.
-    pub threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
     /// The engine's limits.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// `error`, `warn`, `info`, `debug` or `trace`, or a filter in tracing's syntax.
-    pub log_level: String,
+    pub(crate) log_level: String,
     /// How log lines look.
-    pub log_format: LogFormat,
+    pub(crate) log_format: LogFormat,
     /// One line a key that steers nothing.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A gRPC address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listen {
+pub(crate) enum Listen {
     /// `HOST:PORT`; the host may be a name.
     Tcp(String),
     /// `unix:///path`.
@@ -76,7 +76,7 @@ pub enum Listen {
 
 /// How much memory may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Budget {
+pub(crate) enum Budget {
     /// What the machine or the control group has.
     Auto,
     /// So many bytes.
@@ -85,7 +85,7 @@ pub enum Budget {
 
 /// Which devices prove.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Devices {
+pub(crate) enum Devices {
     /// All that there are.
     All,
     /// These ordinals.
@@ -94,7 +94,7 @@ pub enum Devices {
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogFormat {
+pub(crate) enum LogFormat {
     /// For people.
     Text,
     /// One JSON object a line.
@@ -103,7 +103,7 @@ pub enum LogFormat {
 
 impl Listen {
     /// None when the text is no address.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some(path) = text.strip_prefix("unix:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             return path.starts_with('/').then(|| Self::Unix(path.into()));
@@ -118,7 +118,7 @@ impl Listen {
 impl Config {
     /// Reads the file that the command line names, if it names one, and applies the command line. `variable` looks up an
     /// environment variable.
-    pub fn load(
+    pub(crate) fn load(
         args: &Args,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, ConfigError> {
@@ -286,10 +286,16 @@ fn status_address(key: &str, text: &str) -> Result<Option<SocketAddr>, ConfigErr
     Ok(Some(address))
 }
 
+/// A level, or a filter such as `info,cuzk_engine=debug`. A bare word that is no level would be taken for a target and silence the rest.
 fn log_level(key: &str, text: &str) -> Result<String, ConfigError> {
-    match text.parse::<tracing_subscriber::filter::Targets>() {
-        Ok(_) if !text.is_empty() => Ok(text.into()),
-        _ => Err(invalid(
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    let is_valid = |directive: &str| {
+        let level = directive.rsplit('=').next().unwrap_or(directive);
+        LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level))
+    };
+    match text.split(',').all(is_valid) {
+        true => Ok(text.into()),
+        false => Err(invalid(
             key,
             &format!("{text:?}"),
             "error, warn, info, debug or trace",

@@ -97,6 +97,8 @@ pub(crate) enum Phase {
 pub(crate) struct DeviceState {
     pub(crate) name: String,
     pub(crate) health: Health,
+    /// Gets only the work that no other device may try.
+    pub(crate) fallback: bool,
     pub(crate) current: Option<(JobId, usize, CircuitId)>,
 }
 
@@ -183,6 +185,13 @@ impl<P: Pipeline> Core<P> {
         (0..self.devices.len())
             .filter(|&d| self.devices[d].healthy() && !key_failed(d))
             .collect()
+    }
+
+    /// The usable devices that are no fallback.
+    pub(crate) fn primary_devices(&self, circuit: CircuitId) -> Vec<usize> {
+        let mut devices = self.usable_devices(circuit);
+        devices.retain(|&d| !self.devices[d].fallback);
+        devices
     }
 
     /// Jobs that run, at this priority or above.

@@ -6,10 +6,10 @@ use std::time::Instant;
 use cuzk_filecoin::CircuitId;
 
 use super::{Core, Health, KeyState, Phase, SlotState};
-use crate::job::{Job, JobId, Stage, Step};
+use crate::job::{Job, JobId, Partition, Stage, Step};
 use crate::pipeline::Pipeline;
 use crate::priority::Priority;
-use crate::retry::may_try;
+use crate::retry::{any_left, may_try};
 
 /// Work for a CPU thread.
 pub(crate) enum CpuTask<P: Pipeline> {
@@ -153,7 +153,12 @@ impl<P: Pipeline> Core<P> {
     }
 
     fn load_task_of(&mut self, circuit: CircuitId) -> Option<LoadTask<P>> {
-        let healthy: Vec<bool> = self.devices.iter().map(|d| d.healthy()).collect();
+        let fallback = self.needs_fallback(circuit);
+        let wanted: Vec<bool> = self
+            .devices
+            .iter()
+            .map(|d| d.healthy() && (fallback || !d.fallback))
+            .collect();
         let slot = self.circuits.get_mut(&circuit)?;
         if matches!(slot.state, SlotState::Wanted) {
             slot.state = SlotState::Opening;
@@ -161,13 +166,26 @@ impl<P: Pipeline> Core<P> {
         }
         let opened = slot.circuit()?.clone();
         let device = (0..slot.keys.len())
-            .find(|&d| healthy[d] && matches!(slot.keys[d], KeyState::Absent))?;
+            .find(|&d| wanted[d] && matches!(slot.keys[d], KeyState::Absent))?;
         slot.keys[device] = KeyState::Loading;
         Some(LoadTask::Load {
             circuit,
             device,
             opened,
         })
+    }
+
+    /// Whether there is work on this circuit that only a fallback device may try.
+    fn needs_fallback(&self, circuit: CircuitId) -> bool {
+        let primary = self.primary_devices(circuit);
+        let needs = |job: &Job<P>| {
+            job.workable().is_some_and(|running| {
+                let left = |p: &Partition<P>| any_left(&p.failures, primary.iter().copied());
+                running.partitions.iter().any(|p| !left(p))
+            })
+        };
+        let of_circuit = |job: &&Job<P>| job.circuit == circuit;
+        primary.is_empty() || self.jobs.values().filter(of_circuit).any(needs)
     }
 
     pub(crate) fn next_device(&mut self, device: usize, now: Instant) -> Option<DeviceTask<P>> {
@@ -185,15 +203,25 @@ impl<P: Pipeline> Core<P> {
     }
 
     fn prove_task(&mut self, id: JobId, device: usize, now: Instant) -> Option<DeviceTask<P>> {
+        let circuit = self
+            .jobs
+            .get(&id)
+            .filter(|j| j.workable().is_some())?
+            .circuit;
+        let others = match self.devices[device].fallback {
+            true => self.primary_devices(circuit),
+            false => Vec::new(),
+        };
         let job = self.jobs.get_mut(&id)?;
-        job.workable()?;
         let slot = self.circuits.get(&job.circuit)?;
         let key = slot.key(device)?.clone();
         let circuit = slot.circuit()?.clone();
         let partitions = &mut job.running_mut()?.partitions;
-        let k = partitions
-            .iter()
-            .position(|p| matches!(p.step, Step::Ready(_)) && may_try(&p.failures, device))?;
+        let k = partitions.iter().position(|p| {
+            matches!(p.step, Step::Ready(_))
+                && may_try(&p.failures, device)
+                && !any_left(&p.failures, others.iter().copied())
+        })?;
         let proving = Step::Proving { since: now };
         let Step::Ready(witness) = std::mem::replace(&mut partitions[k].step, proving) else {
             return None;

@@ -34,6 +34,7 @@ pub type MemoryProbe = Box<dyn Fn() -> (u64, u64) + Send + Sync>;
 pub struct BackendDevice<B> {
     backend: Arc<B>,
     memory: MemoryProbe,
+    fallback: bool,
 }
 
 struct BackendKey<B: Backend> {
@@ -47,7 +48,15 @@ impl<B: Backend + 'static> BackendDevice<B> {
         Self {
             backend: Arc::new(backend),
             memory,
+            fallback: false,
         }
+    }
+
+    /// Gets only the work that no other device may try.
+    #[must_use]
+    pub fn as_fallback(mut self) -> Self {
+        self.fallback = true;
+        self
     }
 }
 
@@ -69,6 +78,7 @@ impl<B: Backend + 'static> Device for BackendDevice<B> {
             name: self.backend.name(),
             memory_total,
             memory_free,
+            fallback: self.fallback,
         }
     }
 

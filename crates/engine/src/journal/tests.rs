@@ -66,7 +66,7 @@ fn accepted_jobs_come_back_and_finished_ones_do_not() {
 fn one_process_at_a_time() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let (_held, _) = Journal::open(dir.path()).expect("opens");
-    let second = Journal::open(dir.path()).err().expect("is refused");
+    let second = Journal::open(dir.path()).expect_err("is refused");
     assert!(matches!(second, JournalError::InUse { .. }), "{second}");
 }
 

@@ -1,14 +1,10 @@
 //! What survives the process. FP/rust-fil-proofs#740: panic after kill and restart.
 
-#![allow(missing_docs)]
-
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use common::*;
+use crate::fake::*;
 use cuzk_engine::{Engine, EngineError, JobId, JournalError, StartError};
 
 /// What a `kill -9` at this moment would leave on the disk.
@@ -186,7 +182,11 @@ fn a_killed_process_loses_nothing() {
     }
     let dir = tempfile::tempdir().unwrap();
     let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_killed_process_loses_nothing", "--nocapture"])
+        .args([
+            "--exact",
+            "restart::a_killed_process_loses_nothing",
+            "--nocapture",
+        ])
         .env(CHILD, dir.path())
         .spawn()
         .unwrap();

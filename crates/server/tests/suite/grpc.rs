@@ -1,12 +1,9 @@
 //! The service over a real connection, TCP and unix socket, with a pipeline that proves nothing.
 
-#![allow(missing_docs)]
-
-mod support;
-
+use crate::fake;
+use crate::support::*;
 use cuzk_proto::v1;
 use cuzk_server::{Address, ListenError, Listener};
-use support::*;
 use tokio_stream::StreamExt;
 use tonic::Code;
 use tonic_health::pb::health_client::HealthClient;

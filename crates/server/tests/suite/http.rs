@@ -1,11 +1,8 @@
 //! What operators and probes see.
 
-#![allow(missing_docs)]
-
-mod support;
-
+use crate::fake;
+use crate::support::*;
 use cuzk_proto::v1;
-use support::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Status code, head and body of a GET.

@@ -1,7 +1,5 @@
 //! The daemon as a process.
 
-#![allow(dead_code, missing_docs, unreachable_pub)]
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -11,15 +9,15 @@ use std::time::{Duration, Instant};
 use cuzk_proto::v1::proving_engine_client::ProvingEngineClient;
 use tonic::transport::{Channel, Endpoint};
 
-pub struct Daemon {
+pub(crate) struct Daemon {
     child: Child,
-    pub grpc: String,
-    pub http: String,
-    pub dir: PathBuf,
+    pub(crate) grpc: String,
+    pub(crate) http: String,
+    pub(crate) dir: PathBuf,
 }
 
 /// The command, with state, parameters and ready file below `dir`, and free ports.
-pub fn command(dir: &Path) -> Command {
+pub(crate) fn command(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuzk-daemon"));
     command
         .env_remove("FIL_PROOFS_PARAMETER_CACHE")
@@ -31,7 +29,7 @@ pub fn command(dir: &Path) -> Command {
     command
 }
 
-pub fn on_free_ports(dir: &Path) -> Command {
+pub(crate) fn on_free_ports(dir: &Path) -> Command {
     let mut command = command(dir);
     command
         .args(["--listen", "127.0.0.1:0", "--status-listen", "127.0.0.1:0"])
@@ -42,7 +40,7 @@ pub fn on_free_ports(dir: &Path) -> Command {
 
 impl Daemon {
     /// Starts it and waits until it serves. Its log goes to `dir/log`.
-    pub fn start(dir: &Path, mut command: Command) -> Self {
+    pub(crate) fn start(dir: &Path, mut command: Command) -> Self {
         let log = std::fs::File::create(dir.join("log")).unwrap();
         let mut child = command.stderr(log).spawn().unwrap();
         let begun = Instant::now();
@@ -64,7 +62,7 @@ impl Daemon {
         }
     }
 
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.child.id());
         assert!(
             Command::new("sh")
@@ -75,17 +73,17 @@ impl Daemon {
         );
     }
 
-    pub fn wait(mut self) -> ExitStatus {
+    pub(crate) fn wait(mut self) -> ExitStatus {
         let status = self.child.wait().unwrap();
         std::mem::forget(self);
         status
     }
 
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.dir.join("log")).unwrap()
     }
 
-    pub async fn channel(&self) -> Channel {
+    pub(crate) async fn channel(&self) -> Channel {
         let uri = match self.grpc.starts_with("unix:") {
             true => self.grpc.clone(),
             false => format!("http://{}", self.grpc),
@@ -93,12 +91,12 @@ impl Daemon {
         Endpoint::from_shared(uri).unwrap().connect().await.unwrap()
     }
 
-    pub async fn client(&self) -> ProvingEngineClient<Channel> {
+    pub(crate) async fn client(&self) -> ProvingEngineClient<Channel> {
         ProvingEngineClient::new(self.channel().await)
     }
 
     /// Status line and body of a GET.
-    pub fn get(&self, path: &str) -> (String, String) {
+    pub(crate) fn get(&self, path: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.http).unwrap();
         write!(
             stream,
@@ -120,13 +118,13 @@ impl Drop for Daemon {
 }
 
 /// Runs a daemon that is expected to refuse; answers its exit status and stderr.
-pub fn refusal(mut command: Command) -> (ExitStatus, String) {
+pub(crate) fn refusal(mut command: Command) -> (ExitStatus, String) {
     let Output { status, stderr, .. } = command.output().unwrap();
     (status, String::from_utf8(stderr).unwrap())
 }
 
 /// The one line on stderr that is no log line.
-pub fn only_line(stderr: &str) -> String {
+pub(crate) fn only_line(stderr: &str) -> String {
     let lines: Vec<&str> = stderr
         .lines()
         .filter(|l| l.starts_with("cuzk-daemon: "))

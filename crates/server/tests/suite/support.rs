@@ -1,34 +1,29 @@
 //! A server over a fake pipeline, and clients for it.
 
-#![allow(dead_code, missing_docs, unreachable_pub)]
-
-#[path = "../../../engine/tests/common/mod.rs"]
-pub mod fake;
-
 use std::sync::Arc;
 
+use crate::fake::{self, Fake, Script};
 use cuzk_engine::Engine;
 use cuzk_proto::{MAX_MESSAGE_BYTES, v1};
 use cuzk_server::{Address, Listener, Phases, serve_grpc, serve_http};
-use fake::{Fake, Script};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tonic::transport::{Channel, Endpoint};
 use v1::proving_engine_client::ProvingEngineClient;
 
-pub struct Served {
-    pub engine: Engine<Fake>,
-    pub script: Arc<Script>,
-    pub grpc: String,
-    pub http: String,
-    pub draining: watch::Sender<bool>,
-    pub closed: watch::Sender<bool>,
-    pub server: JoinHandle<()>,
+pub(crate) struct Served {
+    pub(crate) engine: Engine<Fake>,
+    pub(crate) script: Arc<Script>,
+    pub(crate) grpc: String,
+    pub(crate) http: String,
+    pub(crate) draining: watch::Sender<bool>,
+    pub(crate) closed: watch::Sender<bool>,
+    pub(crate) server: JoinHandle<()>,
     _dir: tempfile::TempDir,
 }
 
 /// Serves at this address, and HTTP at a free port.
-pub async fn serve(address: &Address) -> Served {
+pub(crate) async fn serve(address: &Address) -> Served {
     let dir = tempfile::tempdir().unwrap();
     let (fake, script) = Fake::new();
     let engine = Engine::start(fake, fake::settings(dir.path())).unwrap();
@@ -62,11 +57,11 @@ pub async fn serve(address: &Address) -> Served {
     }
 }
 
-pub async fn serve_tcp() -> Served {
+pub(crate) async fn serve_tcp() -> Served {
     serve(&Address::Tcp("127.0.0.1:0".into())).await
 }
 
-pub async fn channel(address: &str) -> Channel {
+pub(crate) async fn channel(address: &str) -> Channel {
     let uri = match address.starts_with("unix:") {
         true => address.to_string(),
         false => format!("http://{address}"),
@@ -74,13 +69,13 @@ pub async fn channel(address: &str) -> Channel {
     Endpoint::from_shared(uri).unwrap().connect().await.unwrap()
 }
 
-pub async fn client(served: &Served) -> ProvingEngineClient<Channel> {
+pub(crate) async fn client(served: &Served) -> ProvingEngineClient<Channel> {
     ProvingEngineClient::new(channel(&served.grpc).await)
         .max_decoding_message_size(2 * MAX_MESSAGE_BYTES)
         .max_encoding_message_size(2 * MAX_MESSAGE_BYTES)
 }
 
-pub fn porep(id: &str, text: &str) -> v1::SubmitProofRequest {
+pub(crate) fn porep(id: &str, text: &str) -> v1::SubmitProofRequest {
     v1::SubmitProofRequest {
         request_id: id.into(),
         proof_kind: v1::ProofKind::PorepSealCommit.into(),
@@ -90,7 +85,7 @@ pub fn porep(id: &str, text: &str) -> v1::SubmitProofRequest {
     }
 }
 
-pub fn wait_for(job_id: &str, timeout_ms: u64) -> v1::AwaitProofRequest {
+pub(crate) fn wait_for(job_id: &str, timeout_ms: u64) -> v1::AwaitProofRequest {
     v1::AwaitProofRequest {
         job_id: job_id.into(),
         timeout_ms,

@@ -1,14 +1,10 @@
 //! The daemon as its users meet it: start, serve, refuse, end.
 
-#![allow(missing_docs)]
-
-mod support;
-
 use std::os::unix::net::UnixListener;
 
+use crate::support::*;
 use cuzk_filecoin::{CircuitId, ProofKind, SectorSize, parameter_file_names};
 use cuzk_proto::v1;
-use support::*;
 use tonic::Code;
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
@@ -108,7 +104,10 @@ fn a_wrong_configuration_is_one_line() {
     let config = dir.path().join("cuzk.toml");
     let cases = [
         ("[memory]\ntotal_buget = \"auto\"\n", "memory.total_budget"),
-        ("[gpus]\ndevices = [7]\n", "found device 7"),
+        (
+            "[gpus]\ndevices = [7]\n",
+            "found ordinals [7], expected [] or [0]",
+        ),
         (
             "[memory]\ntotal_budget = \"1GiB\"\nsafety_margin = \"2GiB\"\n",
             "expected more than the margin",

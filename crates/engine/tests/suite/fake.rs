@@ -1,6 +1,6 @@
 //! A pipeline that proves nothing: what it does, and when, is what the test says.
 
-#![allow(dead_code, missing_docs, unreachable_pub)]
+#![allow(dead_code)] // the server's tests use a part of it
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,49 +13,49 @@ use cuzk_engine::{
 };
 use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, RequestError, SectorSize};
 
-pub const PROOF_BYTES: usize = 192;
+pub(crate) const PROOF_BYTES: usize = 192;
 
 /// What a fake request asks for, in its vanilla proof, as `key=value` words.
 #[derive(Clone, Debug)]
-pub struct Wish {
-    pub name: String,
-    pub partitions: usize,
+pub(crate) struct Wish {
+    pub(crate) name: String,
+    pub(crate) partitions: usize,
     /// Stage that panics.
-    pub panic: String,
+    pub(crate) panic: String,
 }
 
 /// Switches and records shared by the fake and its test.
 #[derive(Default)]
-pub struct Script {
+pub(crate) struct Script {
     /// Every device task, in the order in which they began: `name/k@device`.
-    pub proved: Mutex<Vec<String>>,
-    pub decoded: Mutex<Vec<String>>,
+    pub(crate) proved: Mutex<Vec<String>>,
+    pub(crate) decoded: Mutex<Vec<String>>,
     /// `None`: open. Otherwise the number of device tasks that may still end.
     gate: Mutex<Option<usize>>,
     gate_moved: Condvar,
     /// Device faults still to come, by device.
-    pub faults: Mutex<HashMap<usize, usize>>,
+    pub(crate) faults: Mutex<HashMap<usize, usize>>,
     /// Devices whose proofs are wrong.
-    pub wrong: Mutex<Vec<usize>>,
+    pub(crate) wrong: Mutex<Vec<usize>>,
     /// Devices that fail their self-test.
-    pub sick: Mutex<Vec<usize>>,
-    pub short_proofs: Mutex<bool>,
-    pub open_error: Mutex<Option<String>>,
+    pub(crate) sick: Mutex<Vec<usize>>,
+    pub(crate) short_proofs: Mutex<bool>,
+    pub(crate) open_error: Mutex<Option<String>>,
 }
 
 impl Script {
-    pub fn close_gate(&self) {
+    pub(crate) fn close_gate(&self) {
         *self.gate.lock().unwrap() = Some(0);
     }
 
-    pub fn let_through(&self, tasks: usize) {
+    pub(crate) fn let_through(&self, tasks: usize) {
         if let Some(permits) = self.gate.lock().unwrap().as_mut() {
             *permits += tasks;
         }
         self.gate_moved.notify_all();
     }
 
-    pub fn open_gate(&self) {
+    pub(crate) fn open_gate(&self) {
         *self.gate.lock().unwrap() = None;
         self.gate_moved.notify_all();
     }
@@ -74,24 +74,25 @@ impl Script {
         }
     }
 
-    pub fn proved(&self) -> Vec<String> {
+    pub(crate) fn proved(&self) -> Vec<String> {
         self.proved.lock().unwrap().clone()
     }
 }
 
-pub struct Fake {
-    pub script: Arc<Script>,
-    pub devices: usize,
-    pub footprint: Footprint,
+pub(crate) struct Fake {
+    pub(crate) script: Arc<Script>,
+    pub(crate) devices: usize,
+    pub(crate) footprint: Footprint,
+    pub(crate) fallback: Option<usize>,
 }
 
 #[derive(Clone)]
-pub struct FakeProof {
+pub(crate) struct FakeProof {
     device: usize,
 }
 
 impl Fake {
-    pub fn new() -> (Self, Arc<Script>) {
+    pub(crate) fn new() -> (Self, Arc<Script>) {
         let script = Arc::new(Script::default());
         let fake = Self {
             script: script.clone(),
@@ -101,6 +102,7 @@ impl Fake {
                 witness: 10,
                 parameters: 900,
             },
+            fallback: None,
         };
         (fake, script)
     }
@@ -152,6 +154,7 @@ impl Pipeline for Fake {
             name: format!("fake-{d}"),
             memory_total: 1,
             memory_free: 1,
+            fallback: self.fallback == Some(d),
         };
         (0..self.devices).map(device).collect()
     }
@@ -193,11 +196,11 @@ impl Pipeline for Fake {
         self.script.proved.lock().unwrap().push(entry);
         self.script.pass_gate();
         panic_if(wish, "prove");
-        if let Some(left) = self.script.faults.lock().unwrap().get_mut(&device) {
-            if *left > 0 {
-                *left -= 1;
-                return Err(ProveFault::Device("out of device memory".into()));
-            }
+        if let Some(left) = self.script.faults.lock().unwrap().get_mut(&device)
+            && *left > 0
+        {
+            *left -= 1;
+            return Err(ProveFault::Device("out of device memory".into()));
         }
         Ok(FakeProof { device })
     }
@@ -225,7 +228,7 @@ impl Pipeline for Fake {
     }
 }
 
-pub fn settings(dir: &Path) -> Settings {
+pub(crate) fn settings(dir: &Path) -> Settings {
     Settings {
         limits: Limits::default(),
         memory_bytes: 1 << 20,
@@ -235,7 +238,7 @@ pub fn settings(dir: &Path) -> Settings {
     }
 }
 
-pub fn request(kind: ProofKind, text: &str) -> ProofRequest {
+pub(crate) fn request(kind: ProofKind, text: &str) -> ProofRequest {
     ProofRequest {
         sector_size: 2048,
         vanilla_proofs: vec![text.into()],
@@ -243,7 +246,7 @@ pub fn request(kind: ProofKind, text: &str) -> ProofRequest {
     }
 }
 
-pub fn submission(kind: ProofKind, id: &str, text: &str) -> Submission {
+pub(crate) fn submission(kind: ProofKind, id: &str, text: &str) -> Submission {
     Submission {
         request_id: id.into(),
         priority: None,
@@ -252,22 +255,22 @@ pub fn submission(kind: ProofKind, id: &str, text: &str) -> Submission {
 }
 
 /// A PoRep of normal priority with its name as request id.
-pub fn porep(name: &str, partitions: usize) -> Submission {
+pub(crate) fn porep(name: &str, partitions: usize) -> Submission {
     let text = format!("name={name} partitions={partitions}");
     submission(ProofKind::PoRep, name, &text)
 }
 
-pub fn with_priority(mut submission: Submission, priority: Priority) -> Submission {
+pub(crate) fn with_priority(mut submission: Submission, priority: Priority) -> Submission {
     submission.priority = Some(priority);
     submission
 }
 
-pub fn submit(engine: &Engine<Fake>, submission: Submission) -> JobId {
+pub(crate) fn submit(engine: &Engine<Fake>, submission: Submission) -> JobId {
     engine.submit(submission).expect("is accepted").job_id
 }
 
 /// Waits for a job's end; a test that hangs fails here.
-pub fn outcome(engine: &Engine<Fake>, job: JobId) -> Outcome {
+pub(crate) fn outcome(engine: &Engine<Fake>, job: JobId) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -279,14 +282,14 @@ pub fn outcome(engine: &Engine<Fake>, job: JobId) -> Outcome {
     }
 }
 
-pub fn completed(engine: &Engine<Fake>, job: JobId) -> Vec<u8> {
+pub(crate) fn completed(engine: &Engine<Fake>, job: JobId) -> Vec<u8> {
     match outcome(engine, job) {
         Outcome::Completed { proof } => proof,
         other => panic!("{other:?}"),
     }
 }
 
-pub fn failed(engine: &Engine<Fake>, job: JobId) -> String {
+pub(crate) fn failed(engine: &Engine<Fake>, job: JobId) -> String {
     match outcome(engine, job) {
         Outcome::Failed { cause } => cause,
         other => panic!("{other:?}"),
@@ -294,7 +297,7 @@ pub fn failed(engine: &Engine<Fake>, job: JobId) -> String {
 }
 
 /// Waits until the engine's picture is as wished.
-pub fn until(engine: &Engine<Fake>, what: &str, wished: impl Fn(&Status) -> bool) {
+pub(crate) fn until(engine: &Engine<Fake>, what: &str, wished: impl Fn(&Status) -> bool) {
     let begun = Instant::now();
     while !wished(&engine.status()) {
         let status = engine.status();
@@ -307,7 +310,7 @@ pub fn until(engine: &Engine<Fake>, what: &str, wished: impl Fn(&Status) -> bool
 }
 
 /// Whether a job has a partition in this state.
-pub fn partition_is(status: &Status, job: JobId, state: &str) -> bool {
+pub(crate) fn partition_is(status: &Status, job: JobId, state: &str) -> bool {
     let job = status.pipelines.iter().find(|j| j.job_id == job);
     job.is_some_and(|j| j.partitions.iter().any(|p| p.state == state))
 }

@@ -1,10 +1,6 @@
 //! Order, memory, residency, cancelling.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::*;
+use crate::fake::*;
 use cuzk_engine::{Engine, EngineError, Outcome, Priority};
 use cuzk_filecoin::{CircuitId, ProofKind, SectorSize};
 

@@ -1,12 +1,8 @@
 //! Faults that real users met, each under its report. FP = github.com/filecoin-project.
 
-#![allow(missing_docs)]
-
-mod common;
-
 use std::time::Duration;
 
-use common::*;
+use crate::fake::*;
 use cuzk_engine::{Engine, EngineError, Outcome, StartError, Waited};
 use cuzk_filecoin::ProofKind;
 
@@ -129,6 +125,31 @@ fn a_failing_device_loses_its_partition_to_another() {
         let job = submit(&engine, porep(&format!("p{i}"), 3));
         completed(&engine, job);
     }
+}
+
+/// FP/lotus#2913 again: after bounded retries the work moves to the CPU, which otherwise gets none.
+#[test]
+fn a_fallback_device_gets_only_what_the_others_failed_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut fake, script) = Fake::new();
+    fake.devices = 2;
+    fake.fallback = Some(1);
+    let engine = Engine::start(fake, settings(dir.path())).unwrap();
+    completed(&engine, submit(&engine, porep("p", 4)));
+    assert!(
+        script.proved().iter().all(|t| t.ends_with("@0")),
+        "{:?}",
+        script.proved()
+    );
+    assert_eq!(
+        engine.status().circuits[0].devices,
+        [0],
+        "nothing is loaded where it is not needed"
+    );
+    script.proved.lock().unwrap().clear();
+    script.faults.lock().unwrap().insert(0, 2);
+    completed(&engine, submit(&engine, porep("q", 1)));
+    assert_eq!(script.proved(), ["q/0@0", "q/0@0", "q/0@1"]);
 }
 
 /// supranational/supra_seal#8 and #10, FP/curio#1038: a device that proves wrongly is left out, and said so.

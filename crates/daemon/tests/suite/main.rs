@@ -1,0 +1,4 @@
+//! The daemon as a process.
+
+mod scenario;
+mod support;

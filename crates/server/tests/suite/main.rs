@@ -1,0 +1,7 @@
+//! The server over real connections, with a pipeline that proves nothing.
+
+#[path = "../../../engine/tests/suite/fake.rs"]
+mod fake;
+mod grpc;
+mod http;
+mod support;
