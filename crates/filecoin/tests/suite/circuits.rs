@@ -90,7 +90,11 @@ fn a_witness_of_another_circuit_is_refused() {
 const AT_32_GIB: [(ProofKind, [usize; 3], usize); 4] = [
     (ProofKind::PoRep, [130_278_869, 328, 130_169_893], 18),
     (ProofKind::WinningPoSt, [370_723, 133, 375_210], 66),
-    (ProofKind::WindowPoSt, [125_305_057, 25_840, 126_902_376], 2349),
+    (
+        ProofKind::WindowPoSt,
+        [125_305_057, 25_840, 126_902_376],
+        2349,
+    ),
     (ProofKind::SnapDeals, [81_049_504, 5, 80_978_488], 86),
 ];
 
