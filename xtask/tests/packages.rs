@@ -5,11 +5,12 @@ use std::fs;
 use xtask::{Package, packages};
 
 /// From the bottom up: a package may depend only on those before it.
-const LAYERS: [&str; 9] = [
+const LAYERS: [&str; 10] = [
     "cuzk-r1cs",
     "cuzk-groth16",
     "cuzk-cuda",
     "cuzk-filecoin",
+    "cuzk-baseline",
     "cuzk-engine",
     "cuzk-proto",
     "cuzk-server",

@@ -3,7 +3,6 @@
 //! Each side runs in a process of its own, one after the other and round by round, so that neither memory nor warm
 //! caches of one side count for the other. The child is this same command with the hidden option `--side`.
 
-mod circuits;
 mod prover;
 mod setup;
 

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use bellperson::groth16::{Parameters, create_proof};
-use blstrs::Bls12;
+use cuzk_filecoin::generate::Generator;
 use cuzk_filecoin::vanilla::SealOptions;
 use cuzk_filecoin::{CircuitId, Statement};
 use cuzk_groth16::field::Isa;
@@ -15,7 +14,6 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
-use super::circuits::Filled;
 use super::{BELLPERSON, print_measurement, run_side};
 use crate::error::Error;
 use crate::memory::{PeakMemory, Sampler};
@@ -208,12 +206,13 @@ fn ours(
         .map_err(|cause| failed("loading", cause.to_string()))?;
     let load_seconds = start.elapsed().as_secs_f64();
 
+    let generator = Generator::bind(&circuit, args.circuit)
+        .map_err(|cause| failed("witness generator", cause.to_string()))?;
     let mut witness = Witness::new(circuit.layout().clone());
     measure(args.iterations, load_seconds, || {
         let start = Instant::now();
-        witness.reset();
-        statement
-            .witness(0, &circuit, &mut witness)
+        generator
+            .witness(statement, 0, &mut witness)
             .map_err(|cause| failed("witness", cause.to_string()))?;
         let witness_seconds = start.elapsed().as_secs_f64();
         let proof = backend
@@ -229,24 +228,13 @@ fn bellperson(
     files: &Files,
     blinding: &Blinding,
 ) -> Result<Measurement, Error> {
-    let failed = |cause: String| Error::Failed(format!("{BELLPERSON}: {cause}"));
+    let failed = |cause: cuzk_baseline::Error| Error::Failed(cause.to_string());
     let start = Instant::now();
-    let params = Parameters::<Bls12>::build_mapped_parameters(files.params.clone(), false)
-        .map_err(|cause| failed(format!("{}: {cause}", files.params.display())))?;
+    let prover = cuzk_baseline::Prover::open(&files.params).map_err(failed)?;
     let load_seconds = start.elapsed().as_secs_f64();
-
     measure(args.iterations, load_seconds, || {
-        let circuit = Filled {
-            statement,
-            partition: 0,
-        };
-        let proof = create_proof(circuit, &params, blinding.r, blinding.s)
-            .map_err(|cause| failed(cause.to_string()))?;
-        let mut bytes = Vec::new();
-        proof
-            .write(&mut bytes)
-            .map_err(|cause| failed(cause.to_string()))?;
-        Ok((None, bytes))
+        let proof = prover.prove(statement, 0, blinding).map_err(failed)?;
+        Ok((None, proof.to_vec()))
     })
 }
 

@@ -5,16 +5,14 @@ use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bellperson::groth16::generate_parameters;
-use blstrs::Bls12;
 use cuzk_filecoin::CircuitId;
 use cuzk_groth16::NoProgress;
+use cuzk_groth16::field::Isa;
 use cuzk_groth16::setup::{ToxicWaste, generate_with};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
-use super::circuits::Blank;
 use super::{BELLPERSON, print_measurement, run_side};
 use crate::error::Error;
 use crate::memory::PeakMemory;
@@ -102,7 +100,8 @@ fn run_one(args: &Args, side: &str, out: &Path) -> Result<Measurement, Error> {
     let mut file = BufWriter::with_capacity(1 << 20, file);
     let start = Instant::now();
     let compile_seconds = if side == BELLPERSON {
-        bellperson(args.circuit, toxic, &mut file)?;
+        cuzk_baseline::generate(args.circuit, toxic, &mut file)
+            .map_err(|cause| Error::Failed(cause.to_string()))?;
         None
     } else {
         Some(ours(args.circuit, &toxic, &mut file)?)
@@ -120,25 +119,9 @@ fn ours(id: CircuitId, toxic: &ToxicWaste, out: &mut BufWriter<File>) -> Result<
     let start = Instant::now();
     let circuit = parameters::compile(id)?;
     let compile_seconds = start.elapsed().as_secs_f64();
-    generate_with(&circuit, toxic, out, &NoProgress)
+    generate_with(&circuit, toxic, Isa::detect(), out, &NoProgress)
         .map_err(|cause| Error::Failed(format!("setup of {id}: {cause}")))?;
     Ok(compile_seconds)
-}
-
-fn bellperson(id: CircuitId, toxic: ToxicWaste, out: &mut BufWriter<File>) -> Result<(), Error> {
-    let ToxicWaste {
-        g1,
-        g2,
-        alpha,
-        beta,
-        gamma,
-        delta,
-        tau,
-    } = toxic;
-    generate_parameters::<Bls12, _>(Blank(id), g1, g2, alpha, beta, gamma, delta, tau)
-        .map_err(|cause| Error::Failed(format!("bellperson's generator: {cause}")))?
-        .write(out)
-        .map_err(|cause| Error::Failed(format!("writing bellperson's parameters: {cause}")))
 }
 
 fn equal(left: &Path, right: &Path) -> Result<bool, Error> {
