@@ -28,11 +28,11 @@ pub fn parse_comm_r(text: &str) -> Result<[u8; 32], CommitmentError> {
 }
 
 fn parse(text: &str, head: &[u8], prefix: &'static str) -> Result<[u8; 32], CommitmentError> {
-    let bytes = match text.strip_prefix('b') {
-        Some(digits) if text.len() != 64 => {
-            base32(digits).and_then(|cid| cid.strip_prefix(head).map(<[u8]>::to_vec))
-        }
-        _ => hex::decode(text).ok(),
+    // No hexadecimal number starts like a CID, whatever its length.
+    let bytes = if text.starts_with(prefix) {
+        base32(&text[1..]).and_then(|cid| cid.strip_prefix(head).map(<[u8]>::to_vec))
+    } else {
+        hex::decode(text).ok()
     };
     bytes
         .and_then(|bytes| bytes.try_into().ok())
