@@ -134,7 +134,7 @@ def refusals(stub, c1):
 
 def main():
     daemon, demo = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    c1 = (demo / "c1.json").read_bytes()
+    c1 = (demo / "porep-2k.vanilla.json").read_bytes()
     limits = [("grpc.max_send_message_length", 256 << 20), ("grpc.max_receive_message_length", 256 << 20)]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
