@@ -4,4 +4,5 @@
 mod fake;
 mod grpc;
 mod http;
+mod listening;
 mod support;
