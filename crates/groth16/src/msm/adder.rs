@@ -8,7 +8,10 @@ use super::group::Group;
 use super::kernel::{Ahead, Batch, Kernel, Leaf, Pair, Single};
 
 /// Operands of a chunk, and so about the additions of a batch.
-const CHUNK: usize = 1536;
+const CHUNK: usize = 768;
+
+/// Places for the first level of a chunk: at most two for three operands.
+const PLACES: usize = CHUNK / 3 * 2;
 
 type Encoding<K> = <<K as Kernel>::Group as Group>::Encoding;
 
@@ -62,9 +65,9 @@ impl<'a, K: Kernel> Adder<'a, K> {
     /// For `sinks` sums of at most `operands` of `encodings` in all.
     pub(super) fn new(encodings: &'a [Encoding<K>], sinks: usize, operands: usize) -> Self {
         let spill_places = operands / CHUNK + 1;
-        // A chunk lives for as many batches as its trees are high, and two more.
-        let chunks = (operands / CHUNK + 1).min(CHUNK.ilog2() as usize + 3);
-        let mut arena = Vec::with_capacity(sinks + spill_places + chunks * CHUNK);
+        // A chunk lives for as many batches as its trees are high; one is staged, one open.
+        let chunks = (operands / CHUNK + 2).min(CHUNK.ilog2() as usize + 4);
+        let mut arena = Vec::with_capacity(sinks + spill_places + chunks * PLACES);
         arena.resize(sinks + spill_places, K::Point::default());
         let mut adder = Adder {
             kernel: K::default(),
@@ -94,7 +97,7 @@ impl<'a, K: Kernel> Adder<'a, K> {
             return chunk;
         }
         let base = self.arena.len();
-        self.arena.resize(base + CHUNK, K::Point::default());
+        self.arena.resize(base + PLACES, K::Point::default());
         let room = Vec::with_capacity(CHUNK);
         Chunk {
             runs: Vec::new(),

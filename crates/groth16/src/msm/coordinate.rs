@@ -34,10 +34,7 @@ pub trait Coordinate: Copy + Default + PartialEq + Send + Sync + 'static {
     fn from_coefficients(coefficients: &[blst_fp]) -> Self;
 
     /// Whether it is zero.
-    #[inline]
-    fn is_zero(&self) -> bool {
-        *self == Self::default()
-    }
+    fn is_zero(&self) -> bool;
 }
 
 /// blst's function of two operands as an expression.
@@ -104,6 +101,10 @@ impl Coordinate for blst_fp {
     fn from_coefficients(coefficients: &[blst_fp]) -> Self {
         coefficients[0]
     }
+    #[inline(always)]
+    fn is_zero(&self) -> bool {
+        self.l.iter().fold(0, |any, word| any | word) == 0
+    }
 }
 
 impl Coordinate for blst_fp2 {
@@ -164,5 +165,9 @@ impl Coordinate for blst_fp2 {
         blst_fp2 {
             fp: [coefficients[0], coefficients[1]],
         }
+    }
+    #[inline(always)]
+    fn is_zero(&self) -> bool {
+        self.fp[0].is_zero() && self.fp[1].is_zero()
     }
 }

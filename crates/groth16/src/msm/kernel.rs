@@ -91,7 +91,7 @@ impl<'a, E: Copy> Ahead<'a, E> {
     pub fn advance(&mut self, count: usize) {
         let until = self.leaves.len().min(self.done + count);
         for i in self.done..until {
-            if let Some(leaf) = self.leaves.get(i + 2 * count) {
+            if let Some(leaf) = self.leaves.get(i + 4 * count) {
                 prefetch(&self.from[(leaf & !NEGATIVE) as usize]);
             }
             let leaf = self.leaves[i];

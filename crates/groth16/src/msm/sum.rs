@@ -6,8 +6,8 @@ use super::kernel::{Kernel, Leaf, NEGATIVE};
 use group::Group as _;
 use rayon::prelude::*;
 
-/// Words of the selection that a task takes at least: 2^16 bases.
-const TASK_WORDS: usize = 1 << 10;
+/// Words of the selection that a task takes at least: 2^13 bases.
+const TASK_WORDS: usize = 1 << 7;
 
 type Encoding<K> = <<K as Kernel>::Group as Group>::Encoding;
 type Projective<K> = <<K as Kernel>::Group as Group>::Projective;

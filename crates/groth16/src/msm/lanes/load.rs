@@ -36,28 +36,24 @@ impl<const D: usize> Operands<D> {
         batch: &Batch,
     ) -> Self {
         assert_eq!(size_of::<G::Encoding>(), 96 * D);
-        let leaf = batch
-            .leaves
-            .iter()
-            .map(|p| (p.a & !NEGATIVE).max(p.b & !NEGATIVE));
-        let leaf = leaf
-            .chain(batch.singles.iter().map(|s| s.leaf & !NEGATIVE))
-            .max();
-        let inner = batch.inner.iter().map(|p| p.a.max(p.b).max(p.to)).max();
-        let to = batch
-            .leaves
-            .iter()
-            .map(|p| p.to)
-            .chain(batch.singles.iter().map(|s| s.to))
-            .max();
+        let (mut leaf, mut place) = (0, 0);
+        for single in &batch.singles {
+            leaf = leaf.max(single.leaf & !NEGATIVE);
+            place = place.max(single.to);
+        }
+        for pair in &batch.leaves {
+            leaf = leaf.max(pair.a & !NEGATIVE).max(pair.b & !NEGATIVE);
+            place = place.max(pair.to);
+        }
+        for pair in &batch.inner {
+            place = place.max(pair.a).max(pair.b).max(pair.to);
+        }
+        let no_leaves = batch.singles.is_empty() && batch.leaves.is_empty();
         assert!(
-            leaf.is_none_or(|top| (top as usize) < encodings.len()),
+            no_leaves || (leaf as usize) < encodings.len(),
             "leaf out of range"
         );
-        assert!(
-            inner.max(to).is_none_or(|top| (top as usize) < arena.len()),
-            "place out of range"
-        );
+        assert!((place as usize) < arena.len(), "place out of range");
         Operands {
             encodings: encodings.as_ptr().cast(),
             arena: arena.as_mut_ptr(),
