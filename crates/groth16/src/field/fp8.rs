@@ -2,6 +2,11 @@
 //!
 //! Eight limbs, Montgomery's radix 2^416. p has 381 bits, which leaves 35: a product of operands below 16 p comes out
 //! below p (1 + 2^-26) and needs no final subtraction. Values that are kept are "loose": below 2.001 p.
+#![allow(
+    clippy::needless_range_loop,
+    clippy::manual_memcpy,
+    reason = "indexed loops of constant length are unrolled into registers; iterators and slice copies are not"
+)]
 
 use super::constants::{P, power_of_two};
 use super::lanes::*;
@@ -79,7 +84,7 @@ pub(crate) fn limbs_of_words(words: &[V; 6]) -> Fp8 {
         const WORD: usize = I * 52 / 64;
         const SHIFT: u32 = (I * 52 % 64) as u32;
         let mut limb = _mm512_srli_epi64(words[WORD], SHIFT);
-        if SHIFT > 12 && WORD < 5 {
+        if SHIFT + 52 > 64 && WORD < 5 {
             limb = _mm512_or_si512(limb, _mm512_slli_epi64(words[(WORD + 1) % 6], 64 - SHIFT));
         }
         limbs[I] = _mm512_and_si512(limb, splat(MASK));

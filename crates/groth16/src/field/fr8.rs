@@ -3,6 +3,11 @@
 //! Five limbs, Montgomery's radix 2^260. Elements stay in blst's form, `a 2^256`, and only factors are in ours, `w 2^260`: a
 //! product is then in blst's form again, and no element is ever converted. r has 255 bits, which leaves values up to 35 r: a
 //! product of a below k r and a factor below r (1 + 2^-5) comes out below r (1 + k / 34).
+#![allow(
+    clippy::needless_range_loop,
+    clippy::manual_memcpy,
+    reason = "indexed loops of constant length are unrolled into registers; iterators and slice copies are not"
+)]
 
 use super::constants::{R, sub_words};
 use super::lanes::*;

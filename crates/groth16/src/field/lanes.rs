@@ -4,6 +4,11 @@
 //! its operands and adds the low or the high half of the product to a 64-bit accumulator, so that columns of a product can
 //! be added up without carries. Operands must be normalised (limbs below 2^52, value non-negative); sums and differences
 //! are formed limb by limb, with signs, and normalised once before they become operands.
+#![allow(
+    clippy::needless_range_loop,
+    clippy::manual_memcpy,
+    reason = "indexed loops of constant length are unrolled into registers; iterators and slice copies are not"
+)]
 
 use core::arch::x86_64::*;
 

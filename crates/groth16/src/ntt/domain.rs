@@ -280,7 +280,7 @@ impl Pass {
             );
         }
         let column = first & ((1 << log_stride) - 1);
-        let base = (first - column << log_rows) + column;
+        let base = ((first - column) << log_rows) + column;
         (
             Tile {
                 base,

@@ -2,6 +2,11 @@
 //!
 //! Values are reduced as late as possible. Decimating in time, a butterfly adds at most 2 r, so that a pass of 11 levels stays
 //! below 32 r, which is what the limbs hold; decimating in frequency, sums are kept below 4 r.
+#![allow(
+    clippy::needless_range_loop,
+    clippy::manual_memcpy,
+    reason = "indexed loops of constant length are unrolled into registers; iterators and slice copies are not"
+)]
 
 use super::kernel::{Kernel, LANES, Levels, Shared, Tile};
 use super::tables::{Direction, RowTwiddles};

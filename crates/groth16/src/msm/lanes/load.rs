@@ -1,4 +1,9 @@
 //! Operands into lanes and sums out of them.
+#![allow(
+    clippy::needless_range_loop,
+    clippy::manual_memcpy,
+    reason = "indexed loops of constant length are unrolled into registers; iterators and slice copies are not"
+)]
 
 use super::super::group::Group;
 use super::super::kernel::{Batch, NEGATIVE, Pair};

@@ -1,4 +1,9 @@
 //! The two passes of a batch: denominators forward, sums backward.
+#![allow(
+    clippy::needless_range_loop,
+    clippy::manual_memcpy,
+    reason = "indexed loops of constant length are unrolled into registers; iterators and slice copies are not"
+)]
 
 use super::super::group::Group;
 use super::super::kernel::{Ahead, Batch, Pair, Single};
