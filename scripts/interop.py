@@ -20,6 +20,7 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 
 SERVICE = "cuzk.v1.ProvingEngine"
 CIRCUIT = "porep-2k"
+UNKNOWN_JOB = "00000000-0000-4000-8000-000000000000"
 MINER = 1000
 SECTOR = 1
 Await = pb.AwaitProofResponse
@@ -112,11 +113,11 @@ def whole_service(stub, c1, folder):
 
     check("a finished job was not running", stub.CancelProof(pb.CancelProofRequest(job_id=job)).was_running, False)
     jobs = [stub.SubmitProof(submit(c1)).job_id for _ in range(2)]
-    for waiting in reversed(jobs):
-        stub.CancelProof(pb.CancelProofRequest(job_id=waiting))
+    stub.CancelProof(pb.CancelProofRequest(job_id=jobs[1]))
     last = stub.AwaitProof(pb.AwaitProofRequest(job_id=jobs[1]))
     check("a waiting job can be cancelled", last.status, Await.CANCELLED)
-    stub.AwaitProof(pb.AwaitProofRequest(job_id=jobs[0]))
+    first = stub.AwaitProof(pb.AwaitProofRequest(job_id=jobs[0]))
+    check(f"the job before it goes on {first.error_message}", first.status, Await.COMPLETED)
 
     check("evicting unloads", stub.EvictSRS(pb.EvictSrsRequest(circuit_id=CIRCUIT)).was_loaded)
     check("evicting twice does nothing", stub.EvictSRS(pb.EvictSrsRequest(circuit_id=CIRCUIT)).was_loaded, False)
@@ -128,7 +129,7 @@ def refusals(stub, c1):
     refused("no JSON", stub.SubmitProof, submit(b"{"), invalid, "vanilla_proof")
     refused("another sector size", stub.SubmitProof, submit(c1, sector_size=8 << 20), invalid, "sector_size")
     refused("no kind", stub.SubmitProof, submit(c1, proof_kind=pb.PROOF_KIND_UNSPECIFIED), invalid, "proof_kind")
-    refused("an unknown job", stub.AwaitProof, pb.AwaitProofRequest(job_id="none"), grpc.StatusCode.NOT_FOUND, "none")
+    refused("an unknown job", stub.AwaitProof, pb.AwaitProofRequest(job_id=UNKNOWN_JOB), grpc.StatusCode.NOT_FOUND, UNKNOWN_JOB)
     check("the daemon goes on serving", stub.GetStatus(pb.GetStatusRequest()).total_proofs_failed, 0)
 
 

@@ -29,14 +29,15 @@ impl Folder {
         }
     }
 
-    /// The one file with this ending.
+    /// The file of the PoRep circuit with this ending.
     fn file(&self, ending: &str) -> PathBuf {
-        let mut files = fs::read_dir(&self.path)
-            .expect("listed")
-            .map(|entry| entry.expect("listed").path());
-        files
-            .find(|path| path.extension().is_some_and(|e| e == ending))
-            .expect("such a file")
+        let is_porep = |path: &PathBuf| {
+            name(path).contains("proof-of-replication")
+                && path.extension().is_some_and(|e| e == ending)
+        };
+        let entries = fs::read_dir(&self.path).expect("listed");
+        let mut paths = entries.map(|entry| entry.expect("listed").path());
+        paths.find(is_porep).expect("such a file")
     }
 
     /// Replaces the link by a copy of the first `bytes` bytes.

@@ -6,6 +6,9 @@ use tonic::Code;
 
 use crate::fixture::{client, daemon, good_request};
 
+/// No job has this id.
+const UNKNOWN_JOB: &str = "00000000-0000-4000-8000-000000000000";
+
 /// The good request with one thing changed.
 fn with(change: impl FnOnce(&mut SubmitProofRequest)) -> SubmitProofRequest {
     let mut request = good_request();
@@ -187,7 +190,7 @@ async fn every_bad_request_is_refused_by_name_and_the_daemon_goes_on() {
 #[tokio::test]
 async fn unknown_jobs_and_circuits_are_not_found_or_invalid() {
     let mut client = client(daemon()).await;
-    let unknown = || "no-such-job".to_owned();
+    let unknown = || UNKNOWN_JOB.to_owned();
     let awaited = client
         .await_proof(v1::AwaitProofRequest {
             job_id: unknown(),
@@ -201,7 +204,7 @@ async fn unknown_jobs_and_circuits_are_not_found_or_invalid() {
         .expect_err("no such job");
     for status in [awaited, cancelled] {
         assert_eq!(status.code(), Code::NotFound, "{status}");
-        assert!(status.message().contains("no-such-job"), "{status}");
+        assert!(status.message().contains(UNKNOWN_JOB), "{status}");
     }
     let status = client
         .preload_srs(v1::PreloadSrsRequest {
