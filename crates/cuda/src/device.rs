@@ -59,7 +59,8 @@ pub struct Device {
 
 struct Handle {
     device: NonNull<RawDevice>,
-    staging: [NonNull<u8>; 2],
+    /// Made for the first upload.
+    staging: Option<[NonNull<u8>; 2]>,
 }
 
 // SAFETY: the library keeps no thread-bound state behind these pointers: every call selects the device by its ordinal.
@@ -81,23 +82,16 @@ impl Device {
         // SAFETY: both pointers are to live values of the types api.h names.
         let code = unsafe { (api.open)(ordinal.cast_signed(), &raw mut device, &raw mut error) };
         let device = NonNull::new(device).filter(|_| code == 0).ok_or_else(|| error.typed(0))?;
-        let mut staging = [NonNull::dangling(); 2];
-        for i in 0..2 {
-            staging[i] = match allocate_pinned(api, device, STAGING_BYTES) {
-                Ok(buffer) => buffer,
-                Err(error) => {
-                    // SAFETY: `device` and the buffers before this one came from the library and are not used again.
-                    unsafe {
-                        for buffer in &staging[..i] {
-                            (api.release_pinned)(device.as_ptr(), buffer.as_ptr().cast());
-                        }
-                        (api.close)(device.as_ptr());
-                    }
-                    return Err(error);
-                }
-            };
-        }
-        Ok(Arc::new(Self { api, platform, ordinal, raw: Mutex::new(Handle { device, staging }) }))
+        Ok(Arc::new(Self { api, platform, ordinal, raw: Mutex::new(Handle { device, staging: None }) }))
+    }
+
+    /// The same device once more, with an order of work of its own: what is called on one need not wait for what is called
+    /// on the other.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn another(&self) -> Result<Arc<Self>, DeviceError> {
+        Self::open(self.platform, self.ordinal)
     }
 
     /// What runs its kernels.
@@ -177,13 +171,14 @@ impl Device {
     /// Copies through the two pinned buffers: while one is on its way the other is filled, on all cores.
     fn upload(&self, to: *mut u8, bytes: &[u8]) -> Result<(), DeviceError> {
         const PIECE: usize = 1 << 20;
-        let raw = self.raw.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut raw = self.raw.lock().unwrap_or_else(PoisonError::into_inner);
+        let staging = raw.staging(self.api)?;
         let device = raw.device.as_ptr();
         let mut error = RawError::empty();
         for (i, chunk) in bytes.chunks(STAGING_BYTES).enumerate() {
             // SAFETY: the buffer is ours under the lock, STAGING_BYTES long, and the copy that read it last was waited
             // for in the turn before.
-            let buffer = unsafe { std::slice::from_raw_parts_mut(raw.staging[i % 2].as_ptr(), chunk.len()) };
+            let buffer = unsafe { std::slice::from_raw_parts_mut(staging[i % 2].as_ptr(), chunk.len()) };
             if chunk.len() > PIECE {
                 buffer.par_chunks_mut(PIECE).zip(chunk.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
             } else {
@@ -214,6 +209,21 @@ impl Device {
     }
 }
 
+impl Handle {
+    /// The two pinned buffers.
+    fn staging(&mut self, api: &Api) -> Result<[NonNull<u8>; 2], DeviceError> {
+        if let Some(staging) = self.staging {
+            return Ok(staging);
+        }
+        let first = allocate_pinned(api, self.device, STAGING_BYTES)?;
+        let second = allocate_pinned(api, self.device, STAGING_BYTES).inspect_err(|_| {
+            // SAFETY: the buffer came from the library and nobody knows of it.
+            unsafe { (api.release_pinned)(self.device.as_ptr(), first.as_ptr().cast()) }
+        })?;
+        Ok(*self.staging.insert([first, second]))
+    }
+}
+
 fn allocate_pinned(api: &Api, device: NonNull<RawDevice>, bytes: usize) -> Result<NonNull<u8>, DeviceError> {
     let mut address = ptr::null_mut();
     let mut error = RawError::empty();
@@ -227,7 +237,7 @@ impl Drop for Device {
         let raw = self.raw.get_mut().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the pointers came from the library and this is their last use: memory on the device keeps an Arc of it.
         unsafe {
-            for buffer in raw.staging {
+            for buffer in raw.staging.into_iter().flatten() {
                 (self.api.release_pinned)(raw.device.as_ptr(), buffer.as_ptr().cast());
             }
             (self.api.close)(raw.device.as_ptr());

@@ -7,7 +7,7 @@ use cuzk_r1cs::{BitVec, R1cs, WitnessLayout};
 use crate::curve::Curve;
 use crate::device::{Device, Region};
 use crate::error::DeviceError;
-use crate::sums::{Bases, Density, IndexList, Pairing, msm, msm_workspace};
+use crate::sums::{Bases, Density, IndexList, Pairing, msm_on, msm_workspace};
 
 /// Which variables have a base: the inputs' bases come first, then those of the private variables.
 ///
@@ -61,17 +61,19 @@ impl QueryMap {
         Ok(ones.max(wide))
     }
 
-    /// The witness times the bases. `values`: inputs and wide values, plain; `bits`: of all private variables.
+    /// The witness times the bases, in `device`'s order of work. `values`: inputs and wide values, plain; `bits`: of all
+    /// private variables.
     pub(crate) fn sum<C: Curve>(
         &self,
+        device: &Device,
         bases: &Bases<C>,
         values: Region<'_>,
         bits: Region<'_>,
         workspace: Region<'_>,
     ) -> Result<C::Point, DeviceError> {
-        let wide = msm(bases, values, &self.wide, None, workspace)?;
+        let wide = msm_on(device, bases, values, &self.wide, None, workspace)?;
         match &self.ones {
-            Some(density) => Ok(wide + density.sum_ones(bases, bits, workspace)?),
+            Some(density) => Ok(wide + density.sum_ones_on(device, bases, bits, workspace)?),
             None => Ok(wide),
         }
     }

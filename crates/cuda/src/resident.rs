@@ -1,8 +1,10 @@
 //! A circuit and the bases of its queries on a device, and what a proof does with them.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread::ScopedJoinHandle;
 
-use blstrs::Scalar;
+use blstrs::{G1Projective, Scalar};
 use cuzk_groth16::field::Isa;
 use cuzk_groth16::ntt::Domain;
 use cuzk_groth16::quotient::quotient;
@@ -64,6 +66,8 @@ pub struct Resident {
     a_map: QueryMap,
     b_map: QueryMap,
     plan: Plan,
+    /// For a small circuit, whose sums are too short to fill the device: orders of work to do them side by side.
+    lanes: Option<[Arc<Device>; 4]>,
 }
 
 /// Who finds the quotient.
@@ -74,14 +78,19 @@ enum Transform {
 }
 
 /// Where things lie in the scratch memory, in bytes: values, bits, then the domain-sized array that becomes h, then what is
-/// b and c first and workspace later.
-#[derive(Clone, Copy)]
+/// b and c first and workspace of the sums later, and workspaces of sums that are done beside.
+#[derive(Clone, Copy, Default)]
 struct Plan {
     values: u64,
     bits: u64,
     domain: u64,
     rest: u64,
+    /// Of L, A, B in G1 and B in G2; all zero where sums are done one after the other.
+    beside: [u64; 4],
 }
+
+/// Sums whose workspaces together are no larger than this are done side by side.
+const SIDE_BY_SIDE_BYTES: u64 = 8 << 30;
 
 /// The scratch memory, cut.
 #[derive(Clone, Copy)]
@@ -90,6 +99,7 @@ struct Scratch<'a> {
     bits: Region<'a>,
     domain: Region<'a>,
     rest: Region<'a>,
+    beside: [Region<'a>; 4],
 }
 
 /// Of everything in the scratch memory.
@@ -110,13 +120,18 @@ impl Resident {
             l_map: QueryMap::l(device, &circuit)?,
             a_map: QueryMap::a(device, &circuit)?,
             b_map: QueryMap::b(device, &circuit)?,
-            plan: Plan { values: 0, bits: 0, domain: 0, rest: 0 },
+            plan: Plan::default(),
+            lanes: None,
             device: device.clone(),
             circuit,
             bases,
         };
         assert_eq!(resident.bases.h.count(), 1 << resident.circuit.log_domain(), "bases of H");
         resident.plan = resident.plan()?;
+        if resident.plan.beside[0] > 0 {
+            let [l, a, b_g1, b_g2] = [(); 4].map(|()| device.another());
+            resident.lanes = Some([l?, a?, b_g1?, b_g2?]);
+        }
         Ok(resident)
     }
 
@@ -144,35 +159,73 @@ impl Resident {
     /// When the scratch memory is smaller than [`Resident::scratch_bytes`], or the witness is laid out for another circuit.
     pub fn sums(&self, witness: &Witness, scratch: &DeviceMemory) -> Result<QuerySums, DeviceError> {
         let scratch = self.plan.cut(scratch);
-        let Scratch { bits, domain, rest, .. } = scratch;
         let values = self.values(scratch);
-        stage("upload", || self.on_device.upload(witness, values, bits))?;
+        stage("upload", || {
+            self.on_device.upload(witness, values, scratch.bits)?;
+            self.device.wait()
+        })?;
+        match &self.lanes {
+            Some(lanes) => self.sums_side_by_side(lanes, witness, scratch),
+            None => self.sums_in_turn(witness, scratch),
+        }
+    }
+
+    fn sums_in_turn(&self, witness: &Witness, scratch: Scratch<'_>) -> Result<QuerySums, DeviceError> {
+        let (device, bases) = (&*self.device, &self.bases);
+        let (values, Scratch { bits, rest, .. }) = (self.values(scratch), scratch);
         self.find_quotient(witness, scratch)?;
-        let (bases, terms) = (&self.bases, Pairing::straight(self.bases.h.count() - 1));
         Ok(QuerySums {
-            h: stage("h", || msm(&bases.h, domain, &terms, None, rest))?,
-            l: stage("l", || self.l_map.sum(&bases.l, values, bits, rest))?,
-            a: stage("a", || self.a_map.sum(&bases.a, values, bits, rest))?,
-            b_g1: stage("b_g1", || self.b_map.sum(&bases.b_g1, values, bits, rest))?,
-            b_g2: stage("b_g2", || self.b_map.sum(&bases.b_g2, values, bits, rest))?,
+            h: self.h_sum(scratch)?,
+            l: stage("l", || self.l_map.sum(device, &bases.l, values, bits, rest))?,
+            a: stage("a", || self.a_map.sum(device, &bases.a, values, bits, rest))?,
+            b_g1: stage("b_g1", || self.b_map.sum(device, &bases.b_g1, values, bits, rest))?,
+            b_g2: stage("b_g2", || self.b_map.sum(device, &bases.b_g2, values, bits, rest))?,
         })
+    }
+
+    fn sums_side_by_side(
+        &self,
+        lanes: &[Arc<Device>; 4],
+        witness: &Witness,
+        scratch: Scratch<'_>,
+    ) -> Result<QuerySums, DeviceError> {
+        let [to_l, to_a, to_b_g1, to_b_g2] = scratch.beside;
+        let [on_l, on_a, on_b_g1, on_b_g2] = lanes;
+        let (bases, values, bits) = (&self.bases, self.values(scratch), scratch.bits);
+        std::thread::scope(|scope| {
+            let l = scope.spawn(|| self.l_map.sum(on_l, &bases.l, values, bits, to_l));
+            let a = scope.spawn(|| self.a_map.sum(on_a, &bases.a, values, bits, to_a));
+            let b_g1 = scope.spawn(|| self.b_map.sum(on_b_g1, &bases.b_g1, values, bits, to_b_g1));
+            let b_g2 = scope.spawn(|| self.b_map.sum(on_b_g2, &bases.b_g2, values, bits, to_b_g2));
+            let h = self.find_quotient(witness, scratch).and_then(|()| self.h_sum(scratch));
+            Ok(QuerySums { h: h?, l: joined(l)?, a: joined(a)?, b_g1: joined(b_g1)?, b_g2: joined(b_g2)? })
+        })
+    }
+
+    fn h_sum(&self, scratch: Scratch<'_>) -> Result<G1Projective, DeviceError> {
+        let terms = Pairing::straight(self.bases.h.count() - 1);
+        stage("h", || msm(&self.bases.h, scratch.domain, &terms, None, scratch.rest))
     }
 
     fn plan(&self) -> Result<Plan, DeviceError> {
         let device = &*self.device;
         let domain = ELEMENT << self.circuit.log_domain();
-        let workspaces = [
-            msm_workspace::<G1>(device, self.bases.h.count() - 1, None)?,
+        let h = msm_workspace::<G1>(device, self.bases.h.count() - 1, None)?;
+        let others = [
             self.l_map.workspace::<G1>(device)?,
             self.a_map.workspace::<G1>(device)?,
             self.b_map.workspace::<G1>(device)?,
             self.b_map.workspace::<G2>(device)?,
-        ];
+        ]
+        .map(|bytes| bytes.next_multiple_of(ALIGNMENT));
+        let side_by_side = h + others.iter().sum::<u64>() <= SIDE_BY_SIDE_BYTES;
+        let in_turn = if side_by_side { 0 } else { others.into_iter().fold(0, u64::max) };
         Ok(Plan {
             values: self.values_bytes().next_multiple_of(ALIGNMENT),
             bits: self.on_device.bits_bytes().next_multiple_of(ALIGNMENT),
             domain: domain.next_multiple_of(ALIGNMENT),
-            rest: workspaces.into_iter().fold(2 * domain, u64::max),
+            rest: h.max(2 * domain).max(in_turn).next_multiple_of(ALIGNMENT),
+            beside: if side_by_side { others } else { [0; 4] },
         })
     }
 
@@ -234,18 +287,29 @@ impl Transform {
 
 impl Plan {
     fn total(self) -> u64 {
-        self.values + self.bits + self.domain + self.rest
+        self.values + self.bits + self.domain + self.rest + self.beside.iter().sum::<u64>()
     }
 
     fn cut(self, memory: &DeviceMemory) -> Scratch<'_> {
-        let domain = self.values + self.bits;
+        let mut used = 0;
+        let mut take = |bytes| {
+            let region = memory.region(used, bytes);
+            used += bytes;
+            region
+        };
         Scratch {
-            values: memory.region(0, self.values),
-            bits: memory.region(self.values, self.bits),
-            domain: memory.region(domain, self.domain),
-            rest: memory.region(domain + self.domain, self.rest),
+            values: take(self.values),
+            bits: take(self.bits),
+            domain: take(self.domain),
+            rest: take(self.rest),
+            beside: self.beside.map(take),
         }
     }
+}
+
+/// What a thread came to.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Runs a stage in a span of its name, for traces.

@@ -77,7 +77,7 @@ fn expose<CS: ConstraintSystem<Scalar>>(
     square: Variable,
     value: Scalar,
 ) -> Result<(), SynthesisError> {
-    if round % 20 == 0 {
+    if round.is_multiple_of(20) {
         let input = cs.alloc_input(|| format!("input {round}"), || Ok(value))?;
         cs.enforce(|| format!("input {round}"), |lc| lc + square, |lc| lc + CS::one(), |lc| lc + input);
     }

@@ -267,7 +267,18 @@ pub fn msm<C: Curve>(
     windows: Option<Windows>,
     workspace: Region<'_>,
 ) -> Result<C::Point, DeviceError> {
-    let device = bases.device();
+    msm_on(bases.device(), bases, scalars, pairing, windows, workspace)
+}
+
+/// [`msm`] in another order of work on the bases' device.
+pub(crate) fn msm_on<C: Curve>(
+    device: &Device,
+    bases: &Bases<C>,
+    scalars: Region<'_>,
+    pairing: &Pairing,
+    windows: Option<Windows>,
+    workspace: Region<'_>,
+) -> Result<C::Point, DeviceError> {
     if pairing.count == 0 {
         return Ok(C::point(C::Jacobian::default()));
     }
@@ -372,6 +383,17 @@ impl Density {
         bits: Region<'_>,
         workspace: Region<'_>,
     ) -> Result<C::Point, DeviceError> {
+        self.sum_ones_on(bases.device(), bases, bits, workspace)
+    }
+
+    /// [`Density::sum_ones`] in another order of work on the bases' device.
+    pub(crate) fn sum_ones_on<C: Curve>(
+        &self,
+        device: &Device,
+        bases: &Bases<C>,
+        bits: Region<'_>,
+        workspace: Region<'_>,
+    ) -> Result<C::Point, DeviceError> {
         assert_eq!(bases.count, self.bases(), "a base for every dense variable");
         assert!(bits.bytes() >= 8 * u64::from(self.num_words), "a bit for every variable");
         let needed = self.workspace::<C>()?;
@@ -379,8 +401,8 @@ impl Density {
         let raw = RawOnes { bases: bases.region().address(), bits: bits.address().cast(), ..self.raw::<C>() };
         let mut sum = C::Jacobian::default();
         // SAFETY: the regions are live and hold what the counts say; the sum has the curve's size.
-        bases.device().call(0, |api, device, error| unsafe {
-            (api.ones_run)(device, &raw const raw, workspace.address(), (&raw mut sum).cast(), error)
+        device.call(0, |api, handle, error| unsafe {
+            (api.ones_run)(handle, &raw const raw, workspace.address(), (&raw mut sum).cast(), error)
         })?;
         Ok(C::point(sum))
     }

@@ -47,16 +47,13 @@ public:
     void run(const Bases& bases, const Terms& terms, void* points);
 };
 
-// The sum of bases[indices[i]], i < count. Memory from the carver.
+// The sum of bases[indices[i]], i < count: added two by two, then folded in half until one is left. Memory from the carver.
 template<class F> class PointSum {
-    static const uint32_t kFoldedSize = 256;    // what is left to the XYZZ tree
-
     const Device& device;
     const size_t capacity;
     Adder<F> adder;
-    uint4 *infinity, *tile_points;
+    uint4 *infinity, *jacobian;
     PointArray<F> sums;
-    Node<F>* nodes[2];
 
 public:
     PointSum(const Device& device, Carver& carver, size_t count);

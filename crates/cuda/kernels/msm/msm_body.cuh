@@ -114,13 +114,11 @@ template<class F> void Msm<F>::run(const Bases& bases, const Terms& terms, void*
 }
 
 template<class F> PointSum<F>::PointSum(const Device& device, Carver& carver, size_t count)
-    : device(device), capacity(std::max<size_t>(count / 2 + 1, kFoldedSize)), adder(device, carver)
+    : device(device), capacity(count / 2 + 1), adder(device, carver)
 {
     infinity = carver.take<uint4>(2 * kWords<F>);
+    jacobian = carver.take<uint4>(3 * kWords<F>);
     sums = PointArray<F>::in(carver.take<uint4>(PointArray<F>::words(capacity)), capacity);
-    for (Node<F>*& array : nodes)
-        array = carver.take<Node<F>>(kFoldedSize / 8);
-    tile_points = carver.take<uint4>(TilePoints<F>::bytes(1) / sizeof(uint4));
 }
 
 template<class F> void PointSum<F>::run(const Bases& bases, const uint32_t* indices, uint32_t count, void* point)
@@ -130,19 +128,14 @@ template<class F> void PointSum<F>::run(const Bases& bases, const uint32_t* indi
     const PointPool<F> pool = {bases.points, sums, infinity, bases.count};
     uint32_t left = ceiling(count, 2u);
     adder.add(IndexedPairs<F>{pool, indices, count}, left, device.main);
-    while (left > kFoldedSize) {
+    while (left > 1) {
         uint32_t half = ceiling(left, 2u);
         adder.add(FoldedRun<F>{sums, half}, left - half, device.main);
         left = half;
     }
-    const size_t rest_bytes = kWords<F> * sizeof(uint4) * (kFoldedSize - left);
-    CHECK(cudaMemsetAsync(sums[left].x, 0, rest_bytes, device.main));
-    CHECK(cudaMemsetAsync(sums[left].y, 0, rest_bytes, device.main));
-    const Node<F>* node = reduce_arrays(NodeInputs<F>{sums, kFoldedSize, 0, 0, 0, 1, 0, 0}, nodes[0], nodes[1], device.main);
-    make_tile_points<F>(tile_points, node, node, 1, device.main);
-    // of the tile's three points the last is the sum of all
-    const uint4* sum = tile_points + 2 * TilePoints<F>::kPointWords;
-    download_points(device, point, sum, TilePoints<F>::kPointWords * sizeof(uint4));
+    const Place<uint4> sum = count > 0 ? sums[0] : Place<uint4>{infinity, infinity + kWords<F>};
+    make_jacobian<F>(jacobian, sum, device.main);
+    download_points(device, point, jacobian, 3 * kWords<F> * sizeof(uint4));
 }
 
 #define INSTANTIATE_MSM(F) \

@@ -38,6 +38,8 @@ template<class F> struct TilePoints {
     static const uint32_t kPoints = 3, kPointWords = 3 * kWords<F>;
     static size_t bytes(uint32_t tiles) { return (size_t)tiles * kPoints * kPointWords * sizeof(uint4); }
 };
+// One affine point, likewise.
+template<class F> void make_jacobian(uint4* out, Place<uint4> point, cudaStream_t stream);
 template<class F> void make_tile_points(uint4* out, const Node<F>* rows, const Node<F>* columns, uint32_t tiles, cudaStream_t stream);
 
 }  // namespace cuzk

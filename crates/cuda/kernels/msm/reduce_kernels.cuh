@@ -29,27 +29,29 @@ template<class F> KERNEL(kReduceThreads, 1) sum_chunks(Node<F>* nodes, NodeInput
     nodes[i].scaled = plain;
 }
 
+// Three workers for each node that is made, one for each of its points: an addition takes long, and there are few.
 template<class F> KERNEL(kReduceThreads, 1) merge_nodes(Node<F>* out, const Node<F>* in, uint32_t count)
 {
     typedef xyzz_t<F> point_t;
-    const uint32_t i = (threadIdx.x + blockIdx.x * blockDim.x) / kLanes<F>;
-    if (i >= count)
+    const uint32_t worker = (threadIdx.x + blockIdx.x * blockDim.x) / kLanes<F>;
+    if (worker >= 3 * count)
         return;
+    const uint32_t i = worker % count, part = worker / count;
     const Node<F>&left = in[2 * i], &right = in[2 * i + 1];
-    point_t sum = left.weighted, term = right.weighted;
+    point_t sum = part == 0 ? left.weighted : part == 1 ? left.plain : left.scaled;
+    point_t term = part == 0 ? right.weighted : part == 1 ? right.plain : right.scaled;
     sum.add(term);
-    term = right.scaled;
-    sum.add(term);                              // the right run's indexes grow by its length, which is the left's
-    out[i].weighted = sum;
-    sum = left.plain;
-    term = right.plain;
-    sum.add(term);
-    out[i].plain = sum;
-    sum = left.scaled;
-    term = right.scaled;
-    sum.add(term);
-    sum.add(point_t(sum));
-    out[i].scaled = sum;
+    if (part == 0) {
+        term = right.scaled;                    // the right run's indexes grow by its length, which is the left's
+        sum.add(term);
+        out[i].weighted = sum;
+    } else if (part == 1) {
+        out[i].plain = sum;
+    } else {
+        term = sum;
+        sum.add(term);
+        out[i].scaled = sum;
+    }
 }
 
 // Node fields are X, Y, ZZZ, ZZ; x = X/ZZ and y = Y/ZZZ, so with Z = ZZ the point is (X*ZZ, Y*ZZZ, ZZ).
@@ -68,6 +70,17 @@ template<class F> KERNEL(kReduceThreads, 1) to_jacobian(uint4* out, const Node<F
     store_element<F>(out + 2 * kWords<F>, zz);
 }
 
+template<class F> KERNEL(kReduceThreads, 1) affine_to_jacobian(uint4* out, Place<uint4> point)
+{
+    const F x = load_element<F>(point.x), y = load_element<F>(point.y);
+    F z = F::one();
+    if (x.is_zero() && y.is_zero())
+        z.zero();
+    store_element<F>(out, x);
+    store_element<F>(out + kWords<F>, y);
+    store_element<F>(out + 2 * kWords<F>, z);
+}
+
 template<class F>
 Node<F>* reduce_arrays(const NodeInputs<F>& inputs, Node<F>* nodes, Node<F>* spare, cudaStream_t stream)
 {
@@ -77,7 +90,7 @@ Node<F>* reduce_arrays(const NodeInputs<F>& inputs, Node<F>* nodes, Node<F>* spa
            inputs.chunk_bits());
     for (; count > arrays; std::swap(nodes, spare)) {
         count /= 2;
-        LAUNCH(merge_nodes<F>, ceiling(count * kLanes<F>, kReduceThreads), kReduceThreads, 0, stream, spare,
+        LAUNCH(merge_nodes<F>, ceiling(3 * count * kLanes<F>, kReduceThreads), kReduceThreads, 0, stream, spare,
                (const Node<F>*)nodes, count);
     }
     return nodes;
@@ -90,7 +103,11 @@ void make_tile_points(uint4* out, const Node<F>* rows, const Node<F>* columns, u
     LAUNCH(to_jacobian<F>, ceiling(threads, kReduceThreads), kReduceThreads, 0, stream, out, rows, columns, tiles);
 }
 
+template<class F> void make_jacobian(uint4* out, Place<uint4> point, cudaStream_t stream)
+{   LAUNCH(affine_to_jacobian<F>, 1, kLanes<F>, 0, stream, out, point);   }
+
 #define INSTANTIATE_REDUCE(F) \
+    template void make_jacobian<F>(uint4*, Place<uint4>, cudaStream_t); \
     template Node<F>* reduce_arrays(const NodeInputs<F>&, Node<F>*, Node<F>*, cudaStream_t); \
     template void make_tile_points(uint4*, const Node<F>*, const Node<F>*, uint32_t, cudaStream_t);
 

@@ -1,7 +1,9 @@
 //! Checks a device against the CPU and against identities, then times it; prints a table last and writes it as JSON.
 
 mod checks;
+mod circuit;
 mod proofs;
+mod stages;
 mod synthetic;
 mod table;
 mod timings;
@@ -12,6 +14,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use cuzk_cuda::{CudaBackend, Device, DeviceLock, Platform, Telemetry, self_test};
 
+use crate::stages::Stages;
 use crate::synthetic::Inputs;
 use crate::table::Table;
 
@@ -39,6 +42,9 @@ struct Arguments {
     /// Time only what has this in its name.
     #[arg(long, default_value = "")]
     only: String,
+    /// A compiled circuit, to be checked and timed at its real size; may be given several times.
+    #[arg(long)]
+    circuit: Vec<PathBuf>,
     /// Also time multiplications with other windows than those chosen.
     #[arg(long)]
     tune: bool,
@@ -82,6 +88,7 @@ fn run(arguments: &Arguments, table: &mut Table) -> Outcome {
     table.check("self-test", || Ok(self_test(&backend)?));
 
     let inputs = Inputs::new(arguments.largest);
+    let stages = Stages::listen();
     if !arguments.no_checks {
         checks::run(&device, &inputs, arguments.largest, table);
     }
@@ -98,6 +105,11 @@ fn run(arguments: &Arguments, table: &mut Table) -> Outcome {
             timings::tune(&device, &inputs, arguments.largest, table);
         }
         proofs::run(&backend, arguments.largest, table);
+    }
+    for path in &arguments.circuit {
+        if let Err(error) = circuit::run(&backend, &inputs, path, &stages, table) {
+            table.failed(&path.display().to_string(), error.as_ref());
+        }
     }
     Ok(())
 }

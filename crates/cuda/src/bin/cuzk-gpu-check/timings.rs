@@ -25,10 +25,10 @@ pub(crate) fn run(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &m
     msms::<G2>(device, inputs, &[(15, None), (17, None), (18, None), (20, None), (22, None)], largest, "g2", table);
     if largest >= 27 {
         let rows: [Outcome; 4] = [
-            sum_of_ones::<G1>(device, inputs, 130 << 20, "sum of ones g1, 65M of 130M", 18.0, table),
-            sum_of_ones::<G2>(device, inputs, 33 << 20, "sum of ones g2, 16M of 33M", 15.0, table),
-            wide_tail::<G1>(device, inputs, (127 << 20, 1_700_000), "wide msm g1, 1.7M of 127M", 11.0, table),
-            wide_tail::<G2>(device, inputs, (33 << 20, 400_000), "wide msm g2, 0.4M of 33M", 10.0, table),
+            sum_of_ones::<G1>(device, inputs, 130_000_000, "sum of ones g1, 65M of 130M", 18.0, table),
+            sum_of_ones::<G2>(device, inputs, 33_000_000, "sum of ones g2, 16M of 33M", 15.0, table),
+            wide_tail::<G1>(device, inputs, (130_000_000, 1_700_000), "wide msm g1, 1.7M of 130M", 11.0, table),
+            wide_tail::<G2>(device, inputs, (33_000_000, 400_000), "wide msm g2, 0.4M of 33M", 10.0, table),
         ];
         for row in rows {
             if let Err(error) = row {

@@ -1,13 +1,11 @@
 //! Multi-scalar multiplications and sums against scalar-by-scalar references, edges included.
 
-mod support;
-
 use blstrs::Scalar;
 use cuzk_cuda::{Bases, Density, DeviceError, G1, G2, IndexList, Pairing, Windows, msm, msm_workspace};
 use ff::Field;
-use group::{Group, Curve as _};
+use group::Group;
 use rand::RngCore;
-use support::{TestCurve, device, encode_all, naive_msm, plain, random_points, random_scalars, rng};
+use crate::support::{TestCurve, device, encode_all, naive_msm, plain, random_points, random_scalars, rng};
 
 const CASES: [&str; 9] = [
     "random",
@@ -71,14 +69,15 @@ fn windows(count: u32, per_batch: u32) -> Option<Windows> {
 fn g1_of_few_terms() {
     let all: Vec<_> = (0..CASES.len()).collect();
     for n in [1, 2, 3, 64] {
-        check_msm::<G1>(n, &[None, windows(37, 1), windows(26, 3), windows(20, 20)], &all);
+        check_msm::<G1>(n, &[None, windows(37, 1), windows(26, 3)], &all);
     }
 }
 
 #[test]
 fn g1_of_a_thousand_terms() {
     let all: Vec<_> = (0..CASES.len()).collect();
-    check_msm::<G1>(1000, &[None, windows(37, 5), windows(20, 1)], &all);
+    check_msm::<G1>(1000, &[None], &all);
+    check_msm::<G1>(1000, &[windows(37, 5), windows(20, 20), windows(20, 1)], &[8]);
 }
 
 #[test]
@@ -91,12 +90,12 @@ fn g2_of_few_terms() {
 
 #[test]
 fn g2_of_a_thousand_terms() {
-    check_msm::<G2>(1000, &[None], &[0, 4, 8]);
+    check_msm::<G2>(1000, &[None], &[4, 8]);
 }
 
 #[test]
 fn wide_windows_make_several_tiles() {
-    check_msm::<G1>(300, &[windows(17, 4), windows(16, 16)], &[0, 8]);
+    check_msm::<G1>(300, &[windows(17, 4), windows(16, 16)], &[8]);
 }
 
 #[test]
@@ -161,7 +160,7 @@ fn bases_may_be_stored_bit_reversed() {
     let points = random_points::<G1>(7, 1);
     let scalars = random_scalars(8, 2);
     let bases = Bases::<G1>::load(&device, "test", &encode_all::<G1>(&points), Some(3)).expect("bases");
-    let scalars_reversed = device.allocate_copy(&plain(&support::bit_reversed(&scalars))).expect("scalars");
+    let scalars_reversed = device.allocate_copy(&plain(&crate::support::bit_reversed(&scalars))).expect("scalars");
     let workspace = device.allocate(msm_workspace::<G1>(&device, 8, None).expect("workspace")).expect("workspace");
     let sum = msm(&bases, scalars_reversed.all(), &Pairing::straight(8), None, workspace.all()).expect("msm");
     assert!(sum == naive_msm(&points, &scalars[..7]));
@@ -180,5 +179,4 @@ fn points_off_the_curve_are_refused() {
     assert_eq!(refused, Some(DeviceError::OffCurve { query: "b_g2", index: 3 }));
     let infinity = encode_all::<G2>(&[<G2 as cuzk_cuda::Curve>::Point::identity()]);
     assert_eq!(Bases::<G2>::load(&device, "b_g2", &infinity, None).expect("infinity is a point").count(), 1);
-    let _ = random_points::<G1>(1, 1)[0].to_affine();
 }

@@ -1,9 +1,7 @@
 //! Devices and their errors.
 
-mod support;
-
 use cuzk_cuda::{Device, DeviceError, Platform};
-use support::device;
+use crate::support::device;
 
 #[test]
 fn running_out_of_memory_is_an_error_that_may_be_retried() {

@@ -1,5 +1,4 @@
 //! What the tests of the emulated device share: random inputs and slow, obvious references.
-#![allow(dead_code)]
 
 use std::sync::Arc;
 
@@ -11,16 +10,16 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 /// The emulated device.
-pub fn device() -> Arc<Device> {
+pub(crate) fn device() -> Arc<Device> {
     Device::open(Platform::Emulated, 0).expect("the tests are compiled with feature emulate")
 }
 
-pub fn rng(seed: u64) -> ChaCha8Rng {
+pub(crate) fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
 /// A group with an encoding, for tests that run on both.
-pub trait TestCurve: Curve {
+pub(crate) trait TestCurve: Curve {
     fn encode(point: &Self::Point) -> Vec<u8>;
 }
 
@@ -37,11 +36,11 @@ impl TestCurve for G2 {
 }
 
 /// Points as a parameter file has them.
-pub fn encode_all<C: TestCurve>(points: &[C::Point]) -> Vec<u8> {
+pub(crate) fn encode_all<C: TestCurve>(points: &[C::Point]) -> Vec<u8> {
     points.iter().flat_map(C::encode).collect()
 }
 
-pub fn random_points<C: Curve>(n: usize, seed: u64) -> Vec<C::Point> {
+pub(crate) fn random_points<C: Curve>(n: usize, seed: u64) -> Vec<C::Point> {
     let mut rng = rng(seed);
     let step = C::Point::random(&mut rng);
     let mut point = C::Point::random(&mut rng);
@@ -54,24 +53,24 @@ pub fn random_points<C: Curve>(n: usize, seed: u64) -> Vec<C::Point> {
         .collect()
 }
 
-pub fn random_scalars(n: usize, seed: u64) -> Vec<Scalar> {
+pub(crate) fn random_scalars(n: usize, seed: u64) -> Vec<Scalar> {
     let mut rng = rng(seed);
     (0..n).map(|_| Scalar::random(&mut rng)).collect()
 }
 
 /// Little-endian, not in Montgomery form: what multiplications take.
-pub fn plain(scalars: &[Scalar]) -> Vec<[u8; 32]> {
+pub(crate) fn plain(scalars: &[Scalar]) -> Vec<[u8; 32]> {
     scalars.iter().map(|s| s.to_repr()).collect()
 }
 
 /// Scalar by scalar.
-pub fn naive_msm<P: Group<Scalar = Scalar>>(points: &[P], scalars: &[Scalar]) -> P {
+pub(crate) fn naive_msm<P: Group<Scalar = Scalar>>(points: &[P], scalars: &[Scalar]) -> P {
     points.iter().zip(scalars).map(|(p, s)| *p * s).sum()
 }
 
 /// The polynomial of degree below n with these values on the n-th roots of unity, at `x`, by Lagrange's formula:
 /// `(xⁿ − 1)/n · Σ vⱼ wʲ/(x − wʲ)`.
-pub fn evaluate_at(values: &[Scalar], x: Scalar) -> Scalar {
+pub(crate) fn evaluate_at(values: &[Scalar], x: Scalar) -> Scalar {
     let n = values.len();
     let w = root_of_unity(n.trailing_zeros());
     let mut power = Scalar::ONE;
@@ -84,23 +83,19 @@ pub fn evaluate_at(values: &[Scalar], x: Scalar) -> Scalar {
 }
 
 /// A primitive root of order `2^log_n`.
-pub fn root_of_unity(log_n: u32) -> Scalar {
+pub(crate) fn root_of_unity(log_n: u32) -> Scalar {
     let squarings = Scalar::S - log_n;
     (0..squarings).fold(Scalar::ROOT_OF_UNITY, |root, _| root.square())
 }
 
 /// A polynomial with these coefficients at `x`.
-pub fn horner(coefficients: &[Scalar], x: Scalar) -> Scalar {
+pub(crate) fn horner(coefficients: &[Scalar], x: Scalar) -> Scalar {
     coefficients.iter().rev().fold(Scalar::ZERO, |sum, c| sum * x + c)
 }
 
 /// `values` with every index's bits reversed.
-pub fn bit_reversed<T: Clone>(values: &[T]) -> Vec<T> {
+pub(crate) fn bit_reversed<T: Clone>(values: &[T]) -> Vec<T> {
     let bits = values.len().trailing_zeros();
     let place = |i: usize| if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) };
     (0..values.len()).map(|i| values[place(i)].clone()).collect()
-}
-
-pub fn affine<P: group::Curve>(point: P) -> P::AffineRepr {
-    point.to_affine()
 }

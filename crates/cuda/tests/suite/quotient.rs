@@ -1,11 +1,9 @@
 //! The quotient's kernels against Lagrange's formula.
 
-mod support;
-
 use blstrs::Scalar;
 use cuzk_cuda::{DeviceError, Quotient};
 use ff::{Field, PrimeField};
-use support::{bit_reversed, device, evaluate_at, horner, plain, random_scalars};
+use crate::support::{bit_reversed, device, evaluate_at, horner, plain, random_scalars};
 
 fn from_plain(bytes: &[[u8; 32]]) -> Vec<Scalar> {
     bytes.iter().map(|b| Scalar::from_repr_vartime(*b).expect("values come out below r")).collect()
