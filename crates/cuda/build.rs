@@ -45,9 +45,15 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 fn compile(build: &mut cc::Build, sources: &[PathBuf], library: &str) {
     for (variable, what) in [("DEP_SPPARK_ROOT", "sppark"), ("DEP_BLST_C_SRC", "blst")] {
         let folder = env::var_os(variable);
-        build.include(folder.unwrap_or_else(|| panic!("{variable}: {what} said nothing of its headers")));
+        build.include(
+            folder.unwrap_or_else(|| panic!("{variable}: {what} said nothing of its headers")),
+        );
     }
-    build.std("c++17").define("TAKE_RESPONSIBILITY_FOR_ERROR_MESSAGE", None).files(sources).compile(library);
+    build
+        .std("c++17")
+        .define("TAKE_RESPONSIBILITY_FOR_ERROR_MESSAGE", None)
+        .files(sources)
+        .compile(library);
 }
 
 fn compile_for_devices(sources: &[PathBuf]) {
@@ -56,21 +62,36 @@ fn compile_for_devices(sources: &[PathBuf]) {
     let mut build = cc::Build::new();
     build.cuda(true).cudart("static").opt_level(3).debug(false);
     for architecture in &wanted {
-        build.flag(format!("-gencode=arch=compute_{architecture},code=sm_{architecture}"));
+        build.flag(format!(
+            "-gencode=arch=compute_{architecture},code=sm_{architecture}"
+        ));
     }
     if let Some(last) = wanted.last() {
         build.flag(format!("-gencode=arch=compute_{last},code=compute_{last}"));
     }
-    build.flag("-Xcompiler").flag("-Wno-unused-function,-Wno-subobject-linkage");
+    build
+        .flag("-Xcompiler")
+        .flag("-Wno-unused-function,-Wno-subobject-linkage");
     compile(&mut build, sources, "cuzk_kernels");
 }
 
 fn compile_for_emulation(sources: &[PathBuf]) {
     let mut build = cc::Build::new();
-    build.cpp(true).opt_level(2).debug(false).define("CUZK_EMULATE", None);
+    build
+        .cpp(true)
+        .opt_level(2)
+        .debug(false)
+        .define("CUZK_EMULATE", None);
     // Names of its own, so that both libraries can be linked into one program.
     build.define("cuzk", "cuzk_emulated");
-    for flag in ["-x", "c++", "-fno-strict-aliasing", "-Wno-psabi", "-Wno-unused-function", "-Wno-unknown-pragmas"] {
+    for flag in [
+        "-x",
+        "c++",
+        "-fno-strict-aliasing",
+        "-Wno-psabi",
+        "-Wno-unused-function",
+        "-Wno-unknown-pragmas",
+    ] {
         build.flag(flag);
     }
     compile(&mut build, sources, "cuzk_emulated_kernels");

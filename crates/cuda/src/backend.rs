@@ -45,7 +45,11 @@ impl CudaBackend {
     /// When the device does not say what it is.
     pub fn new(device: Arc<Device>) -> Result<Self, DeviceError> {
         let identity = DeviceIdentity::of(&device)?;
-        Ok(Self { device, identity, scratch: Mutex::new(None) })
+        Ok(Self {
+            device,
+            identity,
+            scratch: Mutex::new(None),
+        })
     }
 
     /// The device.
@@ -69,7 +73,10 @@ impl CudaBackend {
     pub fn reserve(&self, resident: &Resident) -> Result<(), DeviceError> {
         let bytes = resident.scratch_bytes();
         let mut scratch = self.lock_scratch();
-        if scratch.as_ref().is_some_and(|memory| memory.bytes() >= bytes) {
+        if scratch
+            .as_ref()
+            .is_some_and(|memory| memory.bytes() >= bytes)
+        {
             return Ok(());
         }
         // The old one first: there may not be room for both.
@@ -94,8 +101,13 @@ impl CudaBackend {
         check_layout(resident.circuit(), witness)?;
         let scratch = self.lock_scratch();
         match scratch.as_ref() {
-            Some(memory) if memory.bytes() >= resident.scratch_bytes() => Ok(resident.sums(witness, memory)?),
-            _ => Err(DeviceError::Unsupported("a circuit that no scratch memory was reserved for".into()).into()),
+            Some(memory) if memory.bytes() >= resident.scratch_bytes() => {
+                Ok(resident.sums(witness, memory)?)
+            }
+            _ => Err(DeviceError::Unsupported(
+                "a circuit that no scratch memory was reserved for".into(),
+            )
+            .into()),
         }
     }
 }
@@ -115,8 +127,17 @@ impl Backend for CudaBackend {
         Ok(CudaKey { params, resident })
     }
 
-    fn prove(&self, key: &CudaKey, witness: &Witness, blinding: &Blinding) -> Result<Proof, ProveError> {
-        assemble(key.params.vk(), &self.sums(&key.resident, witness)?, blinding)
+    fn prove(
+        &self,
+        key: &CudaKey,
+        witness: &Witness,
+        blinding: &Blinding,
+    ) -> Result<Proof, ProveError> {
+        assemble(
+            key.params.vk(),
+            &self.sums(&key.resident, witness)?,
+            blinding,
+        )
     }
 }
 
@@ -130,5 +151,8 @@ fn check_layout(circuit: &R1cs, witness: &Witness) -> Result<(), ProveError> {
         let (inputs, aux, wide) = (layout.num_inputs(), layout.num_aux(), layout.num_wide());
         format!("{inputs} inputs and {aux} private variables, {wide} of them wide")
     };
-    Err(ProveError::Witness { found: shape(found), expected: shape(expected) })
+    Err(ProveError::Witness {
+        found: shape(found),
+        expected: shape(expected),
+    })
 }

@@ -77,7 +77,9 @@ impl DeviceCircuit {
 
     /// Bytes of scratch that the bits are uploaded to.
     pub(crate) fn bits_bytes(&self) -> u64 {
-        self.packed.as_ref().map_or(0, |packed| 8 * packed.num_words as u64)
+        self.packed
+            .as_ref()
+            .map_or(0, |packed| 8 * packed.num_words as u64)
     }
 
     /// Brings a witness to the device: its inputs and wide values to `values`, plain; its bits to `bits`.
@@ -89,27 +91,52 @@ impl DeviceCircuit {
     ) -> Result<(), DeviceError> {
         let inputs = ELEMENT * self.num_inputs as u64;
         values.part(0, inputs).upload(witness.inputs())?;
-        values.part(inputs, values.bytes() - inputs).upload(witness.wide())?;
+        values
+            .part(inputs, values.bytes() - inputs)
+            .upload(witness.wide())?;
         // SAFETY: `values` holds as many elements.
         self.device.call(0, |api, device, error| unsafe {
             (api.make_plain)(device, values.address(), values.bytes() / ELEMENT, error)
         })?;
-        let Some(packed) = &self.packed else { return Ok(()) };
+        let Some(packed) = &self.packed else {
+            return Ok(());
+        };
         bits.upload(witness.bits())?;
         // SAFETY: both hold a word for each of `num_words`.
         self.device.call(0, |api, device, error| unsafe {
             let words = packed.words.all().address();
-            (api.place_bits)(device, words, bits.address().cast_const().cast(), packed.num_words as u32, error)
+            (api.place_bits)(
+                device,
+                words,
+                bits.address().cast_const().cast(),
+                packed.num_words as u32,
+                error,
+            )
         })
     }
 
     /// A·z as plain values, or B·z in Montgomery form, with zeros up to the domain's size: what the quotient takes.
     ///
     /// `values`: as `upload` left them.
-    pub(crate) fn evaluate(&self, matrix: Matrix, values: Region<'_>, out: Region<'_>) -> Result<(), DeviceError> {
+    pub(crate) fn evaluate(
+        &self,
+        matrix: Matrix,
+        values: Region<'_>,
+        out: Region<'_>,
+    ) -> Result<(), DeviceError> {
         let (factors, terms, one, minus_one) = match matrix {
-            Matrix::A => (&self.dictionary.montgomery, &self.dictionary.plain, ONE, MINUS_ONE),
-            _ => (&self.dictionary.twice, &self.dictionary.montgomery, NONE, NONE),
+            Matrix::A => (
+                &self.dictionary.montgomery,
+                &self.dictionary.plain,
+                ONE,
+                MINUS_ONE,
+            ),
+            _ => (
+                &self.dictionary.twice,
+                &self.dictionary.montgomery,
+                NONE,
+                NONE,
+            ),
         };
         let dictionary = RawDictionary {
             factors: factors.all().address(),
@@ -118,7 +145,9 @@ impl DeviceCircuit {
             minus_one,
         };
         let packed = self.packed.as_ref();
-        let address = |memory: Option<&DeviceMemory>| memory.map_or(std::ptr::null_mut(), |m| m.all().address());
+        let address = |memory: Option<&DeviceMemory>| {
+            memory.map_or(std::ptr::null_mut(), |m| m.all().address())
+        };
         let witness = RawWitness {
             values: values.address(),
             words: address(packed.map(|p| &p.words)),
@@ -129,10 +158,20 @@ impl DeviceCircuit {
             let rows = segment.raw(matrix);
             // SAFETY: the circuit's columns name variables that it has, and `out` has all its rows.
             self.device.call(0, |api, device, error| unsafe {
-                (api.evaluate)(device, out.address(), &raw const rows, &raw const dictionary, &raw const witness, error)
+                (api.evaluate)(
+                    device,
+                    out.address(),
+                    &raw const rows,
+                    &raw const dictionary,
+                    &raw const witness,
+                    error,
+                )
             })?;
         }
-        let (inputs, rows) = (ELEMENT * self.num_inputs as u64, ELEMENT * self.num_rows as u64);
+        let (inputs, rows) = (
+            ELEMENT * self.num_inputs as u64,
+            ELEMENT * self.num_rows as u64,
+        );
         let appended = out.part(rows - inputs, inputs);
         match matrix {
             Matrix::A => appended.copy_from(values.part(0, inputs))?,
@@ -149,17 +188,30 @@ impl Dictionary {
         let twice = device.allocate(montgomery.bytes())?;
         // SAFETY: three arrays of the dictionary's size.
         device.call(0, |api, handle, error| unsafe {
-            let [plain, twice, montgomery] = [&plain, &twice, &montgomery].map(|m| m.all().address());
-            (api.make_dictionary)(handle, plain, twice, montgomery, circuit.dictionary().len() as u32, error)
+            let [plain, twice, montgomery] =
+                [&plain, &twice, &montgomery].map(|m| m.all().address());
+            (api.make_dictionary)(
+                handle,
+                plain,
+                twice,
+                montgomery,
+                circuit.dictionary().len() as u32,
+                error,
+            )
         })?;
-        Ok(Self { plain, montgomery, twice })
+        Ok(Self {
+            plain,
+            montgomery,
+            twice,
+        })
     }
 }
 
 impl DeviceSegment {
     fn new(device: &Arc<Device>, segment: &Segment, first_row: usize) -> Result<Self, DeviceError> {
         let number = |what: &str, value: usize| {
-            u32::try_from(value).map_err(|_| DeviceError::Unsupported(format!("{value} {what} in a circuit")))
+            u32::try_from(value)
+                .map_err(|_| DeviceError::Unsupported(format!("{value} {what} in a circuit")))
         };
         Ok(Self {
             a: DeviceRows::new(device, segment.matrix(Matrix::A))?,
@@ -174,7 +226,11 @@ impl DeviceSegment {
     }
 
     fn raw(&self, matrix: Matrix) -> RawRows {
-        let rows = if matrix == Matrix::A { &self.a } else { &self.b };
+        let rows = if matrix == Matrix::A {
+            &self.a
+        } else {
+            &self.b
+        };
         RawRows {
             row_ptr: rows.row_ptr.all().address().cast(),
             columns: rows.columns.all().address().cast(),
@@ -201,7 +257,9 @@ impl DeviceRows {
 
 impl Packed {
     fn new(device: &Arc<Device>, layout: &WitnessLayout) -> Result<Option<Self>, DeviceError> {
-        let Some(mask) = layout.mask_words() else { return Ok(None) };
+        let Some(mask) = layout.mask_words() else {
+            return Ok(None);
+        };
         let mut before = 0;
         let ranks: Vec<u32> = mask
             .iter()

@@ -23,7 +23,9 @@ impl Platform {
     fn api(self) -> Result<&'static Api, DeviceError> {
         match self {
             Self::Cuda => ffi::cuda().ok_or(DeviceError::NotCompiled { feature: "cuda" }),
-            Self::Emulated => ffi::emulated().ok_or(DeviceError::NotCompiled { feature: "emulate" }),
+            Self::Emulated => {
+                ffi::emulated().ok_or(DeviceError::NotCompiled { feature: "emulate" })
+            }
         }
     }
 
@@ -81,8 +83,18 @@ impl Device {
         let mut error = RawError::empty();
         // SAFETY: both pointers are to live values of the types api.h names.
         let code = unsafe { (api.open)(ordinal.cast_signed(), &raw mut device, &raw mut error) };
-        let device = NonNull::new(device).filter(|_| code == 0).ok_or_else(|| error.typed(0))?;
-        Ok(Arc::new(Self { api, platform, ordinal, raw: Mutex::new(Handle { device, staging: None }) }))
+        let device = NonNull::new(device)
+            .filter(|_| code == 0)
+            .ok_or_else(|| error.typed(0))?;
+        Ok(Arc::new(Self {
+            api,
+            platform,
+            ordinal,
+            raw: Mutex::new(Handle {
+                device,
+                staging: None,
+            }),
+        }))
     }
 
     /// The same device once more, with an order of work of its own: what is called on one need not wait for what is called
@@ -127,15 +139,23 @@ impl Device {
         self.call(bytes, |api, device, error| unsafe {
             (api.allocate)(device, bytes.max(1), &raw mut address, error)
         })?;
-        let address = NonNull::new(address.cast()).expect("an allocation that succeeded has an address");
-        Ok(DeviceMemory { device: self.clone(), address, bytes })
+        let address =
+            NonNull::new(address.cast()).expect("an allocation that succeeded has an address");
+        Ok(DeviceMemory {
+            device: self.clone(),
+            address,
+            bytes,
+        })
     }
 
     /// Memory with a copy of `values`.
     ///
     /// # Errors
     /// When there is not so much left, or the copy fails.
-    pub fn allocate_copy<T: Plain>(self: &Arc<Self>, values: &[T]) -> Result<DeviceMemory, DeviceError> {
+    pub fn allocate_copy<T: Plain>(
+        self: &Arc<Self>,
+        values: &[T],
+    ) -> Result<DeviceMemory, DeviceError> {
         let memory = self.allocate(size_of_val(values) as u64)?;
         memory.all().upload(values)?;
         Ok(memory)
@@ -178,9 +198,13 @@ impl Device {
         for (i, chunk) in bytes.chunks(STAGING_BYTES).enumerate() {
             // SAFETY: the buffer is ours under the lock, STAGING_BYTES long, and the copy that read it last was waited
             // for in the turn before.
-            let buffer = unsafe { std::slice::from_raw_parts_mut(staging[i % 2].as_ptr(), chunk.len()) };
+            let buffer =
+                unsafe { std::slice::from_raw_parts_mut(staging[i % 2].as_ptr(), chunk.len()) };
             if chunk.len() > PIECE {
-                buffer.par_chunks_mut(PIECE).zip(chunk.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+                buffer
+                    .par_chunks_mut(PIECE)
+                    .zip(chunk.par_chunks(PIECE))
+                    .for_each(|(to, from)| to.copy_from_slice(from));
             } else {
                 buffer.copy_from_slice(chunk);
             }
@@ -224,12 +248,25 @@ impl Handle {
     }
 }
 
-fn allocate_pinned(api: &Api, device: NonNull<RawDevice>, bytes: usize) -> Result<NonNull<u8>, DeviceError> {
+fn allocate_pinned(
+    api: &Api,
+    device: NonNull<RawDevice>,
+    bytes: usize,
+) -> Result<NonNull<u8>, DeviceError> {
     let mut address = ptr::null_mut();
     let mut error = RawError::empty();
     // SAFETY: the device is open, and both pointers are to live values.
-    let code = unsafe { (api.allocate_pinned)(device.as_ptr(), bytes as u64, &raw mut address, &raw mut error) };
-    NonNull::new(address.cast()).filter(|_| code == 0).ok_or_else(|| error.typed(bytes as u64))
+    let code = unsafe {
+        (api.allocate_pinned)(
+            device.as_ptr(),
+            bytes as u64,
+            &raw mut address,
+            &raw mut error,
+        )
+    };
+    NonNull::new(address.cast())
+        .filter(|_| code == 0)
+        .ok_or_else(|| error.typed(bytes as u64))
 }
 
 impl Drop for Device {
@@ -260,7 +297,11 @@ unsafe impl Sync for DeviceMemory {}
 impl DeviceMemory {
     /// All of it.
     pub fn all(&self) -> Region<'_> {
-        Region { memory: self, offset: 0, bytes: self.bytes }
+        Region {
+            memory: self,
+            offset: 0,
+            bytes: self.bytes,
+        }
     }
 
     /// Bytes `offset ..` of it, `bytes` of them; panics when it has not so many.
@@ -297,9 +338,15 @@ pub struct Region<'a> {
 impl<'a> Region<'a> {
     /// Bytes `offset ..` of it, `bytes` of them; panics when it has not so many.
     pub fn part(self, offset: u64, bytes: u64) -> Region<'a> {
-        let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        let fits = offset
+            .checked_add(bytes)
+            .is_some_and(|end| end <= self.bytes);
         assert!(fits, "{bytes} bytes from {offset} on, of {}", self.bytes);
-        Region { memory: self.memory, offset: self.offset + offset, bytes }
+        Region {
+            memory: self.memory,
+            offset: self.offset + offset,
+            bytes,
+        }
     }
 
     /// Its size.
@@ -337,7 +384,13 @@ impl<'a> Region<'a> {
         let from = self.part(0, bytes.len() as u64).address();
         // SAFETY: both sides hold that many bytes, and the call returns when the copy is done.
         self.device().call(0, |api, device, error| unsafe {
-            (api.download)(device, bytes.as_mut_ptr().cast(), from, bytes.len() as u64, error)
+            (api.download)(
+                device,
+                bytes.as_mut_ptr().cast(),
+                from,
+                bytes.len() as u64,
+                error,
+            )
         })
     }
 
@@ -346,7 +399,10 @@ impl<'a> Region<'a> {
     /// # Errors
     /// When the device refuses.
     pub fn copy_from(self, from: Region<'_>) -> Result<(), DeviceError> {
-        assert!(Arc::ptr_eq(self.device(), from.device()), "a copy within a device");
+        assert!(
+            Arc::ptr_eq(self.device(), from.device()),
+            "a copy within a device"
+        );
         let to = self.part(0, from.bytes).address();
         // SAFETY: both regions are live and large enough.
         self.device().call(0, |api, device, error| unsafe {
@@ -367,6 +423,10 @@ impl<'a> Region<'a> {
 
     /// Its address on the device.
     pub(crate) fn address(self) -> *mut c_void {
-        self.memory.address.as_ptr().wrapping_add(usize::try_from(self.offset).expect("64-bit addresses")).cast()
+        self.memory
+            .address
+            .as_ptr()
+            .wrapping_add(usize::try_from(self.offset).expect("64-bit addresses"))
+            .cast()
     }
 }

@@ -89,7 +89,10 @@ impl DeviceError {
     /// Whether the same call may succeed later or elsewhere: memory may come free, and a device that failed may have been
     /// lost. What is wrong with the input stays wrong.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::OutOfMemory { .. } | Self::Cuda { .. } | Self::Held { .. })
+        matches!(
+            self,
+            Self::OutOfMemory { .. } | Self::Cuda { .. } | Self::Held { .. }
+        )
     }
 }
 
@@ -103,7 +106,13 @@ pub(crate) const NO_DEVICE: i32 = 100;
 
 impl RawError {
     pub(crate) const fn empty() -> Self {
-        Self { code: 0, line: 0, file: [0; 64], call: [0; 192], text: [0; 128] }
+        Self {
+            code: 0,
+            line: 0,
+            file: [0; 64],
+            call: [0; 192],
+            text: [0; 128],
+        }
     }
 
     /// The typed error; `requested` is what the call was to allocate.
@@ -111,9 +120,20 @@ impl RawError {
         let (call, text, file) = (text(&self.call), text(&self.text), text(&self.file));
         let line = self.line.unsigned_abs();
         match self.code {
-            OUT_OF_MEMORY | NO_HOST_MEMORY => DeviceError::OutOfMemory { requested, call, file, line },
+            OUT_OF_MEMORY | NO_HOST_MEMORY => DeviceError::OutOfMemory {
+                requested,
+                call,
+                file,
+                line,
+            },
             UNSUPPORTED => DeviceError::Unsupported(text),
-            code => DeviceError::Cuda { code, text, call, file, line },
+            code => DeviceError::Cuda {
+                code,
+                text,
+                call,
+                file,
+                line,
+            },
         }
     }
 }

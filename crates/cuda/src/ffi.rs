@@ -118,18 +118,25 @@ pub(crate) struct Api {
     pub wait: unsafe extern "C" fn(Device, Error) -> c_int,
     pub quotient_digits: unsafe extern "C" fn(u32, *mut RawDigits, Error) -> c_int,
     pub quotient_bytes: unsafe extern "C" fn(*const RawDigits, *mut u64, Error) -> c_int,
-    pub quotient_create:
-        unsafe extern "C" fn(Device, *const RawDigits, Memory, *mut *mut RawQuotient, Error) -> c_int,
+    pub quotient_create: unsafe extern "C" fn(
+        Device,
+        *const RawDigits,
+        Memory,
+        *mut *mut RawQuotient,
+        Error,
+    ) -> c_int,
     pub quotient_destroy: unsafe extern "C" fn(*mut RawQuotient),
     pub quotient_run:
         unsafe extern "C" fn(Device, *const RawQuotient, Memory, Memory, Memory, Error) -> c_int,
     pub half_inverse: unsafe extern "C" fn(Device, *const RawQuotient, Memory, Error) -> c_int,
-    pub msm_bytes: unsafe extern "C" fn(Device, *const RawMsm, *mut u64, *mut RawLayout, Error) -> c_int,
+    pub msm_bytes:
+        unsafe extern "C" fn(Device, *const RawMsm, *mut u64, *mut RawLayout, Error) -> c_int,
     pub msm_run: unsafe extern "C" fn(Device, *const RawMsm, Memory, *mut c_void, Error) -> c_int,
     pub ones_bytes: unsafe extern "C" fn(Device, *const RawOnes, *mut u64, Error) -> c_int,
     pub ones_run: unsafe extern "C" fn(Device, *const RawOnes, Memory, *mut c_void, Error) -> c_int,
     pub make_plain: unsafe extern "C" fn(Device, Memory, u64, Error) -> c_int,
-    pub make_dictionary: unsafe extern "C" fn(Device, Memory, Memory, Constant, u32, Error) -> c_int,
+    pub make_dictionary:
+        unsafe extern "C" fn(Device, Memory, Memory, Constant, u32, Error) -> c_int,
     pub place_bits: unsafe extern "C" fn(Device, Memory, *const u64, u32, Error) -> c_int,
     pub evaluate: unsafe extern "C" fn(
         Device,
@@ -139,7 +146,8 @@ pub(crate) struct Api {
         *const RawWitness,
         Error,
     ) -> c_int,
-    pub decode_points: unsafe extern "C" fn(Device, Memory, Constant, u32, u32, u32, u32, Error) -> c_int,
+    pub decode_points:
+        unsafe extern "C" fn(Device, Memory, Constant, u32, u32, u32, u32, Error) -> c_int,
     pub extend_points: unsafe extern "C" fn(Device, Memory, u32, u32, u32, Error) -> c_int,
     pub first_off_curve: unsafe extern "C" fn(Device, Constant, u32, u32, *mut u32, Error) -> c_int,
 }

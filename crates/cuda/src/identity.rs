@@ -32,14 +32,29 @@ impl DeviceIdentity {
         // SAFETY: both texts have SIZE characters, and the library terminates them.
         let code = unsafe {
             let ordinal = device.ordinal().cast_signed();
-            (device.api().describe)(ordinal, name.as_mut_ptr(), bus_id.as_mut_ptr(), SIZE as u32, &raw mut error)
+            (device.api().describe)(
+                ordinal,
+                name.as_mut_ptr(),
+                bus_id.as_mut_ptr(),
+                SIZE as u32,
+                &raw mut error,
+            )
         };
         if code != 0 {
             return Err(error.typed(0));
         }
         // SAFETY: terminated, as above.
-        let [name, bus_id] = [name, bus_id].map(|text| unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned());
-        Ok(Self { ordinal: device.ordinal(), platform: device.platform(), name, bus_id })
+        let [name, bus_id] = [name, bus_id].map(|text| {
+            unsafe { CStr::from_ptr(text.as_ptr()) }
+                .to_string_lossy()
+                .into_owned()
+        });
+        Ok(Self {
+            ordinal: device.ordinal(),
+            platform: device.platform(),
+            name,
+            bus_id,
+        })
     }
 }
 

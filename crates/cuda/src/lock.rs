@@ -21,20 +21,33 @@ impl DeviceLock {
     /// # Errors
     /// [`DeviceError::Held`] when another process has it, [`DeviceError::Lock`] when the file cannot be used.
     pub fn take(directory: &Path, device: &DeviceIdentity) -> Result<Self, DeviceError> {
-        let address: String = device.bus_id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let address: String = device
+            .bus_id
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
         let path = directory.join(format!("cuzk-gpu-{address}.lock"));
         let failed = |error: std::io::Error| DeviceError::Lock {
             path: path.display().to_string(),
             reason: error.to_string(),
         };
         let mut options = OpenOptions::new();
-        let mut file = options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
                 file.read_to_string(&mut holder).map_err(failed)?;
-                return Err(DeviceError::Held { ordinal: device.ordinal, holder: holder.trim().into() });
+                return Err(DeviceError::Held {
+                    ordinal: device.ordinal,
+                    holder: holder.trim().into(),
+                });
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
@@ -68,7 +81,13 @@ mod tests {
         let lock = DeviceLock::take(&directory, &device).expect("free");
         assert!(lock.path().ends_with("cuzk-gpu-0000-65-00-0.lock"));
         let refused = DeviceLock::take(&directory, &device).expect_err("held");
-        assert_eq!(refused, DeviceError::Held { ordinal: 3, holder: std::process::id().to_string() });
+        assert_eq!(
+            refused,
+            DeviceError::Held {
+                ordinal: 3,
+                holder: std::process::id().to_string()
+            }
+        );
         assert!(refused.is_retryable());
         drop(lock);
         DeviceLock::take(&directory, &device).expect("free again");

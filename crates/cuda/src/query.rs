@@ -36,28 +36,49 @@ impl QueryMap {
         if let (Some(last), used @ 1..) = (words.last_mut(), aux % 64) {
             *last = (1 << used) - 1;
         }
-        Selection { layout: circuit.layout(), inputs: Vec::new(), aux: words }.map(device)
+        Selection {
+            layout: circuit.layout(),
+            inputs: Vec::new(),
+            aux: words,
+        }
+        .map(device)
     }
 
     /// A: every input, and the private variables that occur.
     pub(crate) fn a(device: &Arc<Device>, circuit: &R1cs) -> Result<Self, DeviceError> {
         let inputs = (0..circuit.num_inputs() as u32).collect();
         let aux = circuit.densities().a_aux.words().to_vec();
-        Selection { layout: circuit.layout(), inputs, aux }.map(device)
+        Selection {
+            layout: circuit.layout(),
+            inputs,
+            aux,
+        }
+        .map(device)
     }
 
     /// B: the inputs and private variables that occur.
     pub(crate) fn b(device: &Arc<Device>, circuit: &R1cs) -> Result<Self, DeviceError> {
         let densities = circuit.densities();
-        let inputs = BitVec::ones(&densities.b_inputs).map(|i| i as u32).collect();
+        let inputs = BitVec::ones(&densities.b_inputs)
+            .map(|i| i as u32)
+            .collect();
         let aux = densities.b_aux.words().to_vec();
-        Selection { layout: circuit.layout(), inputs, aux }.map(device)
+        Selection {
+            layout: circuit.layout(),
+            inputs,
+            aux,
+        }
+        .map(device)
     }
 
     /// Bytes of workspace that [`QueryMap::sum`] needs.
     pub(crate) fn workspace<C: Curve>(&self, device: &Device) -> Result<u64, DeviceError> {
         let ones = self.ones.as_ref().map_or(Ok(0), Density::workspace::<C>)?;
-        let wide = if self.wide.count == 0 { 0 } else { msm_workspace::<C>(device, self.wide.count, None)? };
+        let wide = if self.wide.count == 0 {
+            0
+        } else {
+            msm_workspace::<C>(device, self.wide.count, None)?
+        };
         Ok(ones.max(wide))
     }
 
@@ -84,7 +105,10 @@ impl Selection<'_> {
         let first_base = self.inputs.len() as u32;
         let (scalar_of, base_of) = self.wide_terms();
         // Bases in order need no list.
-        let in_order = base_of.iter().enumerate().all(|(i, &base)| base == i as u32);
+        let in_order = base_of
+            .iter()
+            .enumerate()
+            .all(|(i, &base)| base == i as u32);
         let list = |indices: &[u32]| IndexList::new(device, indices).map(Some);
         let wide = Pairing {
             count: scalar_of.len() as u32,
@@ -92,7 +116,9 @@ impl Selection<'_> {
             base_of: if in_order { None } else { list(&base_of)? },
         };
         let packed = !self.layout.is_dense();
-        let ones = packed.then(|| Density::new(device, &self.aux, first_base)).transpose()?;
+        let ones = packed
+            .then(|| Density::new(device, &self.aux, first_base))
+            .transpose()?;
         Ok(QueryMap { wide, ones })
     }
 

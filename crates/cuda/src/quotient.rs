@@ -52,17 +52,31 @@ impl Quotient {
         let mut bytes = 0;
         let mut error = RawError::empty();
         // SAFETY: the pointers are to live values.
-        if unsafe { (device.api().quotient_bytes)(&raw const digits, &raw mut bytes, &raw mut error) } != 0 {
+        if unsafe {
+            (device.api().quotient_bytes)(&raw const digits, &raw mut bytes, &raw mut error)
+        } != 0
+        {
             return Err(error.typed(0));
         }
         let tables = device.allocate(bytes)?;
         let mut raw = ptr::null_mut();
         // SAFETY: the memory is as large as the library asked for, and lives as long as what is made in it.
         device.call(0, |api, handle, error| unsafe {
-            (api.quotient_create)(handle, &raw const digits, tables.all().address(), &raw mut raw, error)
+            (api.quotient_create)(
+                handle,
+                &raw const digits,
+                tables.all().address(),
+                &raw mut raw,
+                error,
+            )
         })?;
         let raw = NonNull::new(raw).expect("what was created has an address");
-        Ok(Self { device: device.clone(), _tables: tables, raw, log_n })
+        Ok(Self {
+            device: device.clone(),
+            _tables: tables,
+            raw,
+            log_n,
+        })
     }
 
     /// From the values a and b of A and B on the domain to the coefficients h of `(A·B − C)/(Xⁿ − 1)`, where C has the
@@ -78,7 +92,14 @@ impl Quotient {
         [a, b, c].into_iter().for_each(|region| self.check(region));
         // SAFETY: three regions of the size that the kernels work on.
         self.device.call(0, |api, device, error| unsafe {
-            (api.quotient_run)(device, self.raw.as_ptr(), a.address(), b.address(), c.address(), error)
+            (api.quotient_run)(
+                device,
+                self.raw.as_ptr(),
+                a.address(),
+                b.address(),
+                c.address(),
+                error,
+            )
         })
     }
 
@@ -98,8 +119,15 @@ impl Quotient {
     }
 
     fn check(&self, region: Region<'_>) {
-        assert!(Arc::ptr_eq(region.device(), &self.device), "memory of the tables' device");
-        assert_eq!(region.bytes(), ELEMENT << self.log_n, "elements of the domain");
+        assert!(
+            Arc::ptr_eq(region.device(), &self.device),
+            "memory of the tables' device"
+        );
+        assert_eq!(
+            region.bytes(),
+            ELEMENT << self.log_n,
+            "elements of the domain"
+        );
     }
 }
 

@@ -39,7 +39,11 @@ impl QueryBases {
     ///
     /// # Errors
     /// When memory runs out, the device fails, or a point is off its curve.
-    pub fn load(device: &Arc<Device>, params: &ParameterFile, log_domain: u32) -> Result<Self, DeviceError> {
+    pub fn load(
+        device: &Arc<Device>,
+        params: &ParameterFile,
+        log_domain: u32,
+    ) -> Result<Self, DeviceError> {
         Ok(Self {
             h: Bases::load(device, "h", params.h().raw(), Some(log_domain))?,
             l: Bases::load(device, "l", params.l().raw(), None)?,
@@ -113,7 +117,11 @@ impl Resident {
     ///
     /// # Panics
     /// When the numbers of bases are not the circuit's.
-    pub fn new(device: &Arc<Device>, circuit: Arc<R1cs>, bases: QueryBases) -> Result<Self, ProveError> {
+    pub fn new(
+        device: &Arc<Device>,
+        circuit: Arc<R1cs>,
+        bases: QueryBases,
+    ) -> Result<Self, ProveError> {
         let mut resident = Self {
             on_device: DeviceCircuit::new(device, &circuit)?,
             transform: Transform::new(device, circuit.log_domain())?,
@@ -126,7 +134,11 @@ impl Resident {
             circuit,
             bases,
         };
-        assert_eq!(resident.bases.h.count(), 1 << resident.circuit.log_domain(), "bases of H");
+        assert_eq!(
+            resident.bases.h.count(),
+            1 << resident.circuit.log_domain(),
+            "bases of H"
+        );
         resident.plan = resident.plan()?;
         if resident.plan.beside[0] > 0 {
             let [l, a, b_g1, b_g2] = [(); 4].map(|()| device.another());
@@ -157,7 +169,11 @@ impl Resident {
     ///
     /// # Panics
     /// When the scratch memory is smaller than [`Resident::scratch_bytes`], or the witness is laid out for another circuit.
-    pub fn sums(&self, witness: &Witness, scratch: &DeviceMemory) -> Result<QuerySums, DeviceError> {
+    pub fn sums(
+        &self,
+        witness: &Witness,
+        scratch: &DeviceMemory,
+    ) -> Result<QuerySums, DeviceError> {
         let scratch = self.plan.cut(scratch);
         let values = self.values(scratch);
         stage("upload", || {
@@ -170,7 +186,11 @@ impl Resident {
         }
     }
 
-    fn sums_in_turn(&self, witness: &Witness, scratch: Scratch<'_>) -> Result<QuerySums, DeviceError> {
+    fn sums_in_turn(
+        &self,
+        witness: &Witness,
+        scratch: Scratch<'_>,
+    ) -> Result<QuerySums, DeviceError> {
         let (device, bases) = (&*self.device, &self.bases);
         let (values, Scratch { bits, rest, .. }) = (self.values(scratch), scratch);
         self.find_quotient(witness, scratch)?;
@@ -178,8 +198,12 @@ impl Resident {
             h: self.h_sum(scratch)?,
             l: stage("l", || self.l_map.sum(device, &bases.l, values, bits, rest))?,
             a: stage("a", || self.a_map.sum(device, &bases.a, values, bits, rest))?,
-            b_g1: stage("b_g1", || self.b_map.sum(device, &bases.b_g1, values, bits, rest))?,
-            b_g2: stage("b_g2", || self.b_map.sum(device, &bases.b_g2, values, bits, rest))?,
+            b_g1: stage("b_g1", || {
+                self.b_map.sum(device, &bases.b_g1, values, bits, rest)
+            })?,
+            b_g2: stage("b_g2", || {
+                self.b_map.sum(device, &bases.b_g2, values, bits, rest)
+            })?,
         })
     }
 
@@ -197,14 +221,24 @@ impl Resident {
             let a = scope.spawn(|| self.a_map.sum(on_a, &bases.a, values, bits, to_a));
             let b_g1 = scope.spawn(|| self.b_map.sum(on_b_g1, &bases.b_g1, values, bits, to_b_g1));
             let b_g2 = scope.spawn(|| self.b_map.sum(on_b_g2, &bases.b_g2, values, bits, to_b_g2));
-            let h = self.find_quotient(witness, scratch).and_then(|()| self.h_sum(scratch));
-            Ok(QuerySums { h: h?, l: joined(l)?, a: joined(a)?, b_g1: joined(b_g1)?, b_g2: joined(b_g2)? })
+            let h = self
+                .find_quotient(witness, scratch)
+                .and_then(|()| self.h_sum(scratch));
+            Ok(QuerySums {
+                h: h?,
+                l: joined(l)?,
+                a: joined(a)?,
+                b_g1: joined(b_g1)?,
+                b_g2: joined(b_g2)?,
+            })
         })
     }
 
     fn h_sum(&self, scratch: Scratch<'_>) -> Result<G1Projective, DeviceError> {
         let terms = Pairing::straight(self.bases.h.count() - 1);
-        stage("h", || msm(&self.bases.h, scratch.domain, &terms, None, scratch.rest))
+        stage("h", || {
+            msm(&self.bases.h, scratch.domain, &terms, None, scratch.rest)
+        })
     }
 
     fn plan(&self) -> Result<Plan, DeviceError> {
@@ -219,7 +253,11 @@ impl Resident {
         ]
         .map(|bytes| bytes.next_multiple_of(ALIGNMENT));
         let side_by_side = h + others.iter().sum::<u64>() <= SIDE_BY_SIDE_BYTES;
-        let in_turn = if side_by_side { 0 } else { others.into_iter().fold(0, u64::max) };
+        let in_turn = if side_by_side {
+            0
+        } else {
+            others.into_iter().fold(0, u64::max)
+        };
         Ok(Plan {
             values: self.values_bytes().next_multiple_of(ALIGNMENT),
             bits: self.on_device.bits_bytes().next_multiple_of(ALIGNMENT),
@@ -266,7 +304,13 @@ impl Resident {
         self.circuit.evaluate(Matrix::A, witness, &mut a);
         self.circuit.evaluate(Matrix::B, witness, &mut b);
         quotient(domain, &mut a, &mut b, &mut c);
-        let reversed = |i: usize| if log_n == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - log_n) };
+        let reversed = |i: usize| {
+            if log_n == 0 {
+                0
+            } else {
+                i.reverse_bits() >> (usize::BITS - log_n)
+            }
+        };
         (0..a.len()).map(|i| a[reversed(i)].to_repr()).collect()
     }
 }
@@ -274,14 +318,19 @@ impl Resident {
 impl Transform {
     fn new(device: &Arc<Device>, log_n: u32) -> Result<Self, ProveError> {
         let most = *Quotient::LOG_DOMAINS.end();
-        let too_large = |_| ProveError::Domain { found: log_n, expected: most };
+        let too_large = |_| ProveError::Domain {
+            found: log_n,
+            expected: most,
+        };
         if log_n > most {
             return Err(too_large(()));
         }
         if Quotient::LOG_DOMAINS.contains(&log_n) {
             return Ok(Self::Device(Quotient::new(device, log_n)?));
         }
-        Ok(Self::Host(Domain::new(Isa::detect(), log_n).map_err(|_| too_large(()))?))
+        Ok(Self::Host(
+            Domain::new(Isa::detect(), log_n).map_err(|_| too_large(()))?,
+        ))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use bellpepper_core::{ConstraintSystem, LinearCombination};
 use blstrs::Scalar;
 use cuzk_groth16::{Backend, Blinding, CpuBackend, NoProgress, ParameterFile, setup};
 use cuzk_r1cs::{SynthesisError, Variable, Witness, WitnessAssigner};
-use bellpepper_core::{ConstraintSystem, LinearCombination};
 use ff::Field;
 
 use crate::backend::CudaBackend;
@@ -32,7 +32,10 @@ fn run(backend: &CudaBackend) -> Result<(), String> {
     synthesize(&mut assigner).map_err(|e| say(&e))?;
     assigner.finish().map_err(|e| say(&e))?;
 
-    let blinding = Blinding { r: Scalar::from(2), s: Scalar::from(3) };
+    let blinding = Blinding {
+        r: Scalar::from(2),
+        s: Scalar::from(3),
+    };
     let prove_on_device = || {
         let key = backend.load(circuit.clone(), params.clone())?;
         backend.prove(&key, &witness, &blinding)
@@ -60,11 +63,24 @@ fn synthesize<CS: ConstraintSystem<Scalar>>(cs: &mut CS) -> Result<(), Synthesis
             let value = Scalar::from(number >> i & 1);
             let bit = cs.alloc(|| format!("bit {i} of {round}"), || Ok(value))?;
             let is_bit = |lc: LinearCombination<Scalar>| lc + bit;
-            cs.enforce(|| format!("bit {i} of {round}"), is_bit, |lc| lc + CS::one() - bit, |lc| lc);
+            cs.enforce(
+                || format!("bit {i} of {round}"),
+                is_bit,
+                |lc| lc + CS::one() - bit,
+                |lc| lc,
+            );
             sum = sum + (Scalar::from(1u64 << i), bit);
         }
-        let square = cs.alloc(|| format!("square {round}"), || Ok(Scalar::from(number).square()))?;
-        cs.enforce(|| format!("square {round}"), |_| sum.clone(), |_| sum.clone(), |lc| lc + square);
+        let square = cs.alloc(
+            || format!("square {round}"),
+            || Ok(Scalar::from(number).square()),
+        )?;
+        cs.enforce(
+            || format!("square {round}"),
+            |_| sum.clone(),
+            |_| sum.clone(),
+            |lc| lc + square,
+        );
         expose(cs, round, square, Scalar::from(number).square())?;
     }
     Ok(())
@@ -79,7 +95,12 @@ fn expose<CS: ConstraintSystem<Scalar>>(
 ) -> Result<(), SynthesisError> {
     if round.is_multiple_of(20) {
         let input = cs.alloc_input(|| format!("input {round}"), || Ok(value))?;
-        cs.enforce(|| format!("input {round}"), |lc| lc + square, |lc| lc + CS::one(), |lc| lc + input);
+        cs.enforce(
+            || format!("input {round}"),
+            |lc| lc + square,
+            |lc| lc + CS::one(),
+            |lc| lc + input,
+        );
     }
     Ok(())
 }

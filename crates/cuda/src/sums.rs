@@ -37,7 +37,8 @@ impl<C: Curve> Bases<C> {
         let points = encoded.len() / C::POINT_BYTES;
         let places = reversed_bits.map_or(points, |bits| 1 << bits);
         assert!(points <= places, "{points} points for {places} places");
-        let count = u32::try_from(places).map_err(|_| DeviceError::Unsupported(format!("{places} bases")))?;
+        let count = u32::try_from(places)
+            .map_err(|_| DeviceError::Unsupported(format!("{places} bases")))?;
         let memory = device.allocate((places * C::POINT_BYTES) as u64)?;
         if points < places {
             memory.all().fill(0)?;
@@ -46,15 +47,31 @@ impl<C: Curve> Bases<C> {
         let staging = device.allocate((chunk_points.min(points) * C::POINT_BYTES) as u64)?;
         for (i, chunk) in encoded.chunks(chunk_points * C::POINT_BYTES).enumerate() {
             staging.all().upload(chunk)?;
-            let (first, here) = ((i * chunk_points) as u32, (chunk.len() / C::POINT_BYTES) as u32);
+            let (first, here) = (
+                (i * chunk_points) as u32,
+                (chunk.len() / C::POINT_BYTES) as u32,
+            );
             // SAFETY: the chunk's points lie in `staging`, and their places in `memory`, which has `places`.
             device.call(0, |api, handle, error| unsafe {
                 let (to, from) = (memory.all().address(), staging.all().address());
                 let bits = reversed_bits.unwrap_or(0);
-                (api.decode_points)(handle, to, from, first, here, u32::from(C::IS_G2), bits, error)
+                (api.decode_points)(
+                    handle,
+                    to,
+                    from,
+                    first,
+                    here,
+                    u32::from(C::IS_G2),
+                    bits,
+                    error,
+                )
             })?;
         }
-        let bases = Self { memory, count, curve: PhantomData };
+        let bases = Self {
+            memory,
+            count,
+            curve: PhantomData,
+        };
         match bases.first_off_curve()? {
             index if index < count => Err(DeviceError::OffCurve { query, index }),
             _ => Ok(bases),
@@ -69,20 +86,44 @@ impl<C: Curve> Bases<C> {
     ///
     /// # Panics
     /// When there are too few shifts.
-    pub fn synthetic(device: &Arc<Device>, seeds: &[u8], shifts: &[u8], count: u32) -> Result<Self, DeviceError> {
+    pub fn synthetic(
+        device: &Arc<Device>,
+        seeds: &[u8],
+        shifts: &[u8],
+        count: u32,
+    ) -> Result<Self, DeviceError> {
         let seeds = Self::load(device, "seeds", seeds, None)?;
         let shifts = Self::load(device, "shifts", shifts, None)?;
         let (have, point) = (seeds.count.min(count), C::POINT_BYTES as u64);
         assert!(seeds.count.is_power_of_two(), "{} seeds", seeds.count);
-        assert!(u64::from(count) <= u64::from(have) << shifts.count, "{} shifts for {count} points", shifts.count);
+        assert!(
+            u64::from(count) <= u64::from(have) << shifts.count,
+            "{} shifts for {count} points",
+            shifts.count
+        );
         let memory = device.allocate(point * u64::from(count + shifts.count))?;
-        memory.all().copy_from(seeds.region().part(0, point * u64::from(have)))?;
-        memory.region(point * u64::from(count), shifts.bytes()).copy_from(shifts.region())?;
+        memory
+            .all()
+            .copy_from(seeds.region().part(0, point * u64::from(have)))?;
+        memory
+            .region(point * u64::from(count), shifts.bytes())
+            .copy_from(shifts.region())?;
         // SAFETY: the memory has `count` points and the shifts.
         device.call(0, |api, handle, error| unsafe {
-            (api.extend_points)(handle, memory.all().address(), have, count, u32::from(C::IS_G2), error)
+            (api.extend_points)(
+                handle,
+                memory.all().address(),
+                have,
+                count,
+                u32::from(C::IS_G2),
+                error,
+            )
         })?;
-        Ok(Self { memory, count, curve: PhantomData })
+        Ok(Self {
+            memory,
+            count,
+            curve: PhantomData,
+        })
     }
 
     /// Number of points.
@@ -109,7 +150,14 @@ impl<C: Curve> Bases<C> {
         // SAFETY: the memory holds `count` points.
         self.device().call(0, |api, device, error| unsafe {
             let points = self.region().address();
-            (api.first_off_curve)(device, points, self.count, u32::from(C::IS_G2), &raw mut first, error)
+            (api.first_off_curve)(
+                device,
+                points,
+                self.count,
+                u32::from(C::IS_G2),
+                &raw mut first,
+                error,
+            )
         })?;
         Ok(first)
     }
@@ -128,7 +176,10 @@ impl IndexList {
     /// When memory runs out or the device fails.
     pub fn new(device: &Arc<Device>, indices: &[u32]) -> Result<Self, DeviceError> {
         let bound = indices.iter().max().map_or(0, |most| most + 1);
-        Ok(Self { memory: device.allocate_copy(indices)?, bound })
+        Ok(Self {
+            memory: device.allocate_copy(indices)?,
+            bound,
+        })
     }
 
     /// Number of entries.
@@ -157,15 +208,26 @@ pub struct Pairing {
 impl Pairing {
     /// Scalar `i` with base `i`.
     pub fn straight(count: u32) -> Self {
-        Self { count, ..Self::default() }
+        Self {
+            count,
+            ..Self::default()
+        }
     }
 
     fn check(&self, scalars: u64, bases: u32) {
         let count = u64::from(self.count);
-        let lists = [(&self.scalar_of, scalars), (&self.base_of, u64::from(bases))];
+        let lists = [
+            (&self.scalar_of, scalars),
+            (&self.base_of, u64::from(bases)),
+        ];
         for (list, limit) in lists {
-            let (len, bound) = list.as_ref().map_or((count, count), |l| (l.len() as u64, u64::from(l.bound)));
-            assert!(len == count && bound <= limit, "{count} terms, {len} listed below {bound}, of {limit}");
+            let (len, bound) = list
+                .as_ref()
+                .map_or((count, count), |l| (l.len() as u64, u64::from(l.bound)));
+            assert!(
+                len == count && bound <= limit,
+                "{count} terms, {len} listed below {bound}, of {limit}"
+            );
         }
     }
 }
@@ -212,12 +274,23 @@ fn plan_msm<C: Curve>(
     windows: Option<Windows>,
 ) -> Result<(u64, RawLayout), DeviceError> {
     let raw = raw_msm::<C>(count, windows);
-    let mut layout =
-        RawLayout { windows: 0, side_bits: 0, tiles: 0, bits: [0; 64], tiles_of_window: [0; 64] };
+    let mut layout = RawLayout {
+        windows: 0,
+        side_bits: 0,
+        tiles: 0,
+        bits: [0; 64],
+        tiles_of_window: [0; 64],
+    };
     let mut bytes = 0;
     // SAFETY: only the counts are looked at; the other pointers are to live values.
     device.call(0, |api, handle, error| unsafe {
-        (api.msm_bytes)(handle, &raw const raw, &raw mut bytes, &raw mut layout, error)
+        (api.msm_bytes)(
+            handle,
+            &raw const raw,
+            &raw mut bytes,
+            &raw mut layout,
+            error,
+        )
     })?;
     Ok((bytes, layout))
 }
@@ -231,7 +304,10 @@ fn combine<C: Curve>(layout: &RawLayout, points: &[C::Jacobian]) -> C::Point {
         }
         point
     };
-    let mut tiles = points.chunks_exact(3).map(|tile| [tile[0], tile[1], tile[2]].map(C::point)).rev();
+    let mut tiles = points
+        .chunks_exact(3)
+        .map(|tile| [tile[0], tile[1], tile[2]].map(C::point))
+        .rev();
     let mut sum = C::Point::identity();
     for w in (0..layout.windows as usize).rev() {
         // Tile t's buckets are worth t·4^side_bits more: each tile's sum counts in every tile that is left.
@@ -284,8 +360,16 @@ pub(crate) fn msm_on<C: Curve>(
     }
     pairing.check(scalars.bytes() / ELEMENT, bases.count);
     let (needed, layout) = plan_msm::<C>(device, pairing.count, windows)?;
-    assert!(needed <= workspace.bytes(), "{} bytes of workspace, {needed} needed", workspace.bytes());
-    let list = |list: &Option<IndexList>| list.as_ref().map_or(ptr::null(), |l| l.memory.all().address().cast_const().cast());
+    assert!(
+        needed <= workspace.bytes(),
+        "{} bytes of workspace, {needed} needed",
+        workspace.bytes()
+    );
+    let list = |list: &Option<IndexList>| {
+        list.as_ref().map_or(ptr::null(), |l| {
+            l.memory.all().address().cast_const().cast()
+        })
+    };
     let raw = RawMsm {
         bases_count: bases.count,
         bases: bases.region().address(),
@@ -297,7 +381,13 @@ pub(crate) fn msm_on<C: Curve>(
     let mut points = vec![C::Jacobian::default(); 3 * layout.tiles as usize];
     // SAFETY: the regions are live and hold what the counts say; there is room for three points of the curve's size a tile.
     device.call(0, |api, handle, error| unsafe {
-        (api.msm_run)(handle, &raw const raw, workspace.address(), points.as_mut_ptr().cast(), error)
+        (api.msm_run)(
+            handle,
+            &raw const raw,
+            workspace.address(),
+            points.as_mut_ptr().cast(),
+            error,
+        )
     })?;
     Ok(combine::<C>(&layout, &points))
 }
@@ -363,9 +453,12 @@ impl Density {
         let raw = self.raw::<C>();
         let mut bytes = 0;
         // SAFETY: only the counts are looked at.
-        self.words.all().device().call(0, |api, device, error| unsafe {
-            (api.ones_bytes)(device, &raw const raw, &raw mut bytes, error)
-        })?;
+        self.words
+            .all()
+            .device()
+            .call(0, |api, device, error| unsafe {
+                (api.ones_bytes)(device, &raw const raw, &raw mut bytes, error)
+            })?;
         Ok(bytes)
     }
 
@@ -395,14 +488,31 @@ impl Density {
         workspace: Region<'_>,
     ) -> Result<C::Point, DeviceError> {
         assert_eq!(bases.count, self.bases(), "a base for every dense variable");
-        assert!(bits.bytes() >= 8 * u64::from(self.num_words), "a bit for every variable");
+        assert!(
+            bits.bytes() >= 8 * u64::from(self.num_words),
+            "a bit for every variable"
+        );
         let needed = self.workspace::<C>()?;
-        assert!(needed <= workspace.bytes(), "{} bytes of workspace, {needed} needed", workspace.bytes());
-        let raw = RawOnes { bases: bases.region().address(), bits: bits.address().cast(), ..self.raw::<C>() };
+        assert!(
+            needed <= workspace.bytes(),
+            "{} bytes of workspace, {needed} needed",
+            workspace.bytes()
+        );
+        let raw = RawOnes {
+            bases: bases.region().address(),
+            bits: bits.address().cast(),
+            ..self.raw::<C>()
+        };
         let mut sum = C::Jacobian::default();
         // SAFETY: the regions are live and hold what the counts say; the sum has the curve's size.
         device.call(0, |api, handle, error| unsafe {
-            (api.ones_run)(handle, &raw const raw, workspace.address(), (&raw mut sum).cast(), error)
+            (api.ones_run)(
+                handle,
+                &raw const raw,
+                workspace.address(),
+                (&raw mut sum).cast(),
+                error,
+            )
         })?;
         Ok(C::point(sum))
     }

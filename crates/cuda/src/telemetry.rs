@@ -28,7 +28,9 @@ pub struct TelemetryError {
 
 impl TelemetryError {
     fn new(reason: impl fmt::Display) -> Self {
-        Self { reason: reason.to_string() }
+        Self {
+            reason: reason.to_string(),
+        }
     }
 }
 
@@ -40,7 +42,9 @@ impl Telemetry {
     #[cfg(feature = "nvml")]
     pub fn of(device: &DeviceIdentity) -> Result<Self, TelemetryError> {
         let nvml = nvml_wrapper::Nvml::init().map_err(TelemetryError::new)?;
-        let found = nvml.device_by_pci_bus_id(device.bus_id.as_str()).map_err(TelemetryError::new)?;
+        let found = nvml
+            .device_by_pci_bus_id(device.bus_id.as_str())
+            .map_err(TelemetryError::new)?;
         let memory = found.memory_info().map_err(TelemetryError::new)?;
         Ok(Self {
             name: found.name().map_err(TelemetryError::new)?,
@@ -57,6 +61,8 @@ impl Telemetry {
     /// Always: the program was built without feature `nvml`.
     #[cfg(not(feature = "nvml"))]
     pub fn of(device: &DeviceIdentity) -> Result<Self, TelemetryError> {
-        Err(TelemetryError::new(format_args!("not compiled in, asked for {device}")))
+        Err(TelemetryError::new(format_args!(
+            "not compiled in, asked for {device}"
+        )))
     }
 }

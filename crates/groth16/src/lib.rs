@@ -9,7 +9,6 @@
 //! Reference: Jens Groth, "On the Size of Pairing-based Non-interactive Arguments", Eurocrypt 2016, section 3.2.
 
 mod backend;
-#[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod field;
 pub mod msm;

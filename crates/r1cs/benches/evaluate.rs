@@ -3,9 +3,12 @@
 //!
 //! `cargo bench -p cuzk-r1cs`
 
+#![allow(clippy::print_stdout)]
+
+use std::time::Instant;
+
 use bellpepper_core::boolean::{AllocatedBit, Boolean};
 use bellpepper_core::{ConstraintSystem, SynthesisError, Variable};
-use criterion::{Criterion, Throughput};
 use cuzk_r1cs::{Matrix, R1cs, Scalar, Witness, WitnessAssigner, compile};
 use ff::Field;
 use rand::{Rng, SeedableRng};
@@ -60,49 +63,59 @@ fn products<CS: ConstraintSystem<Scalar>>(cs: &mut CS) -> Result<(), SynthesisEr
     Ok(())
 }
 
-fn measure(criterion: &mut Criterion, name: &str, circuit: &R1cs, witness: &Witness) {
-    circuit.check(witness).expect("satisfied");
-    let mut group = criterion.benchmark_group(name);
-    let mut out = vec![Scalar::ZERO; circuit.num_rows()];
-    for (matrix, entries) in Matrix::ALL.into_iter().zip(circuit.num_nonzeros()) {
-        group.throughput(Throughput::Elements(entries));
-        group.bench_function(format!("evaluate {matrix:?}"), |bencher| {
-            bencher.iter(|| circuit.evaluate(matrix, witness, &mut out));
-        });
-    }
-    group.throughput(Throughput::Elements(circuit.num_nonzeros()[0]));
-    group.bench_function("combine rows of A", |bencher| {
-        bencher.iter(|| circuit.combine_rows(Matrix::A, &out));
-    });
-    group.throughput(Throughput::Elements(circuit.num_rows() as u64));
-    group.bench_function("check", |bencher| {
-        bencher.iter(|| circuit.check(witness));
-    });
-    let bytes = circuit.to_bytes();
-    group.throughput(Throughput::Bytes(bytes.len() as u64));
-    group.bench_function("read", |bencher| {
-        bencher.iter(|| R1cs::from_bytes(&bytes));
-    });
-    group.finish();
+/// Prints the best time of several runs, and what that makes an item.
+fn time<T>(what: &str, items: u64, mut run: impl FnMut() -> T) {
+    const RUNS: usize = 10;
+    let best = (0..RUNS)
+        .map(|_| {
+            let begun = Instant::now();
+            std::hint::black_box(run());
+            begun.elapsed()
+        })
+        .min()
+        .expect("at least one run");
+    let each = best.as_secs_f64() * 1e9 / items as f64;
+    println!(
+        "{what:<28}{:>10.3} ms {each:>8.2} ns an item",
+        best.as_secs_f64() * 1e3
+    );
 }
 
-fn packed(criterion: &mut Criterion) {
+fn measure(name: &str, circuit: &R1cs, witness: &Witness) {
+    circuit.check(witness).expect("satisfied");
+    let mut out = vec![Scalar::ZERO; circuit.num_rows()];
+    for (matrix, entries) in Matrix::ALL.into_iter().zip(circuit.num_nonzeros()) {
+        time(&format!("{name}: evaluate {matrix:?}"), entries, || {
+            circuit.evaluate(matrix, witness, &mut out);
+        });
+    }
+    let entries = circuit.num_nonzeros()[0];
+    time(&format!("{name}: combine rows of A"), entries, || {
+        circuit.combine_rows(Matrix::A, &out)
+    });
+    let rows = circuit.num_rows() as u64;
+    time(&format!("{name}: check"), rows, || circuit.check(witness));
+    let bytes = circuit.to_bytes();
+    time(&format!("{name}: read"), bytes.len() as u64, || {
+        R1cs::from_bytes(&bytes)
+    });
+}
+
+fn packed() {
     let circuit = compile(bits).expect("it compiles");
     let mut witness = Witness::new(circuit.layout().clone());
     bits(&mut WitnessAssigner::new(&mut witness)).expect("values");
-    measure(criterion, "packed", &circuit, &witness);
+    measure("packed", &circuit, &witness);
 }
 
-fn dense(criterion: &mut Criterion) {
+fn dense() {
     let circuit = compile(products).expect("it compiles");
     let mut witness = Witness::new(circuit.layout().clone());
     products(&mut WitnessAssigner::new(&mut witness)).expect("values");
-    measure(criterion, "dense", &circuit, &witness);
+    measure("dense", &circuit, &witness);
 }
 
 fn main() {
-    let mut criterion = Criterion::default().configure_from_args();
-    packed(&mut criterion);
-    dense(&mut criterion);
-    criterion.final_summary();
+    packed();
+    dense();
 }

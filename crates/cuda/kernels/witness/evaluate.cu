@@ -36,30 +36,42 @@ DEVICE Value look_up(const Witness& witness, uint32_t column, uint32_t& at)
     return word.x >> bit & 1 ? kOne : kZero;
 }
 
+DEVICE Fr add_term(const Fr& sum, Value kind, uint32_t at, uint32_t coefficient, const Dictionary& dictionary, const Fr* values)
+{
+    if (kind == kOne)
+        return add(sum, load_cached(dictionary.terms + coefficient));
+    const Fr value = load_cached(values + at);
+    if (coefficient == dictionary.one)
+        return add(sum, value);
+    if (coefficient == dictionary.minus_one)
+        return sub(sum, value);
+    return add(sum, mul_mont(load_cached(dictionary.factors + coefficient), value));
+}
+
+// Entries whose variables are looked up together: most rows have one to three, and what takes time is to wait for one load
+// after the other.
+static const uint32_t kTogether = 4;
+
 // A thread for each row. A bit times a coefficient is an addition, and most values are bits.
 KERNEL(256, 2) evaluate_rows(Fr* out, MatrixRows rows, Dictionary dictionary, Witness witness)
 {
-    FOR_EACH(size_t, i, (size_t)rows.rows * rows.copies) {
-        const uint32_t copy = (uint32_t)(i / rows.rows), row = (uint32_t)(i % rows.rows);
+    FOR_EACH(uint32_t, i, rows.rows * rows.copies) {
+        const uint32_t copy = i / rows.rows, row = i - copy * rows.rows;
         const uint32_t end = rows.row_ptr[row + 1];
         Fr sum = fr_zero();
-        NO_UNROLL for (uint32_t e = rows.row_ptr[row]; e < end; e++) {
-            const uint32_t column = resolve(rows.columns[e], rows, copy), coefficient = rows.coefficients[e];
-            uint32_t at;
-            const Value kind = look_up(witness, column, at);
-            if (kind == kZero)
-                continue;
-            if (kind == kOne) {
-                sum = add(sum, load_cached(dictionary.terms + coefficient));
-                continue;
+        NO_UNROLL for (uint32_t first = rows.row_ptr[row]; first < end; first += kTogether) {
+            uint32_t column[kTogether], coefficient[kTogether], at[kTogether];
+            Value kind[kTogether];
+            UNROLL for (uint32_t k = 0; k < kTogether; k++) {
+                const uint32_t e = first + k < end ? first + k : first;
+                column[k] = rows.columns[e];
+                coefficient[k] = rows.coefficients[e];
             }
-            const Fr value = load_cached(witness.values + at);
-            if (coefficient == dictionary.one)
-                sum = add(sum, value);
-            else if (coefficient == dictionary.minus_one)
-                sum = sub(sum, value);
-            else
-                sum = add(sum, mul_mont(load_cached(dictionary.factors + coefficient), value));
+            UNROLL for (uint32_t k = 0; k < kTogether; k++)
+                kind[k] = look_up(witness, resolve(column[k], rows, copy), at[k]);
+            UNROLL for (uint32_t k = 0; k < kTogether; k++)
+                if (kind[k] != kZero && first + k < end)
+                    sum = add_term(sum, kind[k], at[k], coefficient[k], dictionary, witness.values);
         }
         store(out + rows.first_row + i, reduce(sum));
     }

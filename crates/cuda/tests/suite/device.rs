@@ -1,15 +1,26 @@
 //! Devices and their errors.
 
-use cuzk_cuda::{Device, DeviceError, Platform};
 use crate::support::device;
+use cuzk_cuda::{Device, DeviceError, Platform};
 
 #[test]
 fn running_out_of_memory_is_an_error_that_may_be_retried() {
-    let refused = device().allocate(1 << 40).err().expect("no device has so much");
+    let refused = device()
+        .allocate(1 << 40)
+        .err()
+        .expect("no device has so much");
     match &refused {
-        DeviceError::OutOfMemory { requested, call, file, line } => {
+        DeviceError::OutOfMemory {
+            requested,
+            call,
+            file,
+            line,
+        } => {
             assert_eq!(*requested, 1 << 40);
-            assert!(call.starts_with("cudaMalloc") && file == "api.cu" && *line > 0, "{refused}");
+            assert!(
+                call.starts_with("cudaMalloc") && file == "api.cu" && *line > 0,
+                "{refused}"
+            );
         }
         other => panic!("{other}"),
     }
@@ -41,7 +52,13 @@ fn copies_of_any_length_arrive() {
 #[test]
 fn a_device_that_is_not_there_is_named() {
     let refused = Device::open(Platform::Emulated, 7).err();
-    assert_eq!(refused, Some(DeviceError::NoDevice { ordinal: 7, found: 1 }));
+    assert_eq!(
+        refused,
+        Some(DeviceError::NoDevice {
+            ordinal: 7,
+            found: 1
+        })
+    );
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! Multi-scalar multiplications and sums against scalar-by-scalar references, edges included.
 
+use crate::support::{
+    TestCurve, device, encode_all, naive_msm, plain, random_points, random_scalars, rng,
+};
 use blstrs::Scalar;
-use cuzk_cuda::{Bases, Density, DeviceError, G1, G2, IndexList, Pairing, Windows, msm, msm_workspace};
+use cuzk_cuda::{
+    Bases, Density, DeviceError, G1, G2, IndexList, Pairing, Windows, msm, msm_workspace,
+};
 use ff::Field;
 use group::Group;
 use rand::RngCore;
-use crate::support::{TestCurve, device, encode_all, naive_msm, plain, random_points, random_scalars, rng};
 
 const CASES: [&str; 9] = [
     "random",
@@ -49,7 +53,8 @@ where
     for &case in cases {
         let (points, scalars) = make_case::<C>(n, case);
         let expected = naive_msm(&points, &scalars);
-        let bases = Bases::<C>::load(&device, "test", &encode_all::<C>(&points), None).expect("bases");
+        let bases =
+            Bases::<C>::load(&device, "test", &encode_all::<C>(&points), None).expect("bases");
         let scalars = device.allocate_copy(&plain(&scalars)).expect("scalars");
         for &windows in windows {
             let bytes = msm_workspace::<C>(&device, n as u32, windows).expect("workspace");
@@ -77,7 +82,11 @@ fn g1_of_few_terms() {
 fn g1_of_a_thousand_terms() {
     let all: Vec<_> = (0..CASES.len()).collect();
     check_msm::<G1>(1000, &[None], &all);
-    check_msm::<G1>(1000, &[windows(37, 5), windows(20, 20), windows(20, 1)], &[8]);
+    check_msm::<G1>(
+        1000,
+        &[windows(37, 5), windows(20, 20), windows(20, 1)],
+        &[8],
+    );
 }
 
 #[test]
@@ -104,8 +113,11 @@ fn terms_by_list() {
     let (points, scalars) = (random_points::<G1>(500, 1), random_scalars(300, 2));
     let base_of: Vec<u32> = (0..100).map(|i| (i * 37 + 5) % 500).collect();
     let scalar_of: Vec<u32> = (0..100).map(|i| (i * 7 + 3) % 300).collect();
-    let expected = (0..100).map(|i| points[base_of[i] as usize] * scalars[scalar_of[i] as usize]).sum();
-    let bases = Bases::<G1>::load(&device, "test", &encode_all::<G1>(&points), None).expect("bases");
+    let expected = (0..100)
+        .map(|i| points[base_of[i] as usize] * scalars[scalar_of[i] as usize])
+        .sum();
+    let bases =
+        Bases::<G1>::load(&device, "test", &encode_all::<G1>(&points), None).expect("bases");
     let scalars = device.allocate_copy(&plain(&scalars)).expect("scalars");
     let pairing = Pairing {
         count: 100,
@@ -119,15 +131,21 @@ fn terms_by_list() {
 }
 
 /// Sums over the ones of random words of which `density` variables have a base.
-fn check_ones<C: TestCurve>(words: usize, first_base: u32, dense: impl Fn(&mut dyn RngCore) -> u64, bits: impl Fn(&mut dyn RngCore) -> u64)
-where
+fn check_ones<C: TestCurve>(
+    words: usize,
+    first_base: u32,
+    dense: impl Fn(&mut dyn RngCore) -> u64,
+    bits: impl Fn(&mut dyn RngCore) -> u64,
+) where
     C::Point: Group<Scalar = Scalar>,
 {
     let device = device();
     let mut rng = rng(words as u64);
     let density: Vec<u64> = (0..words).map(|_| dense(&mut rng)).collect();
     let bits: Vec<u64> = (0..words).map(|_| bits(&mut rng)).collect();
-    let dense_variables: Vec<_> = (0..64 * words).filter(|i| density[i / 64] >> (i % 64) & 1 == 1).collect();
+    let dense_variables: Vec<_> = (0..64 * words)
+        .filter(|i| density[i / 64] >> (i % 64) & 1 == 1)
+        .collect();
     let points = random_points::<C>(first_base as usize + dense_variables.len(), 3);
     let expected = dense_variables
         .iter()
@@ -137,9 +155,13 @@ where
         .sum();
     let bases = Bases::<C>::load(&device, "test", &encode_all::<C>(&points), None).expect("bases");
     let density = Density::new(&device, &density, first_base).expect("density");
-    let workspace = device.allocate(density.workspace::<C>().expect("workspace")).expect("workspace");
+    let workspace = device
+        .allocate(density.workspace::<C>().expect("workspace"))
+        .expect("workspace");
     let bits = device.allocate_copy(&bits).expect("bits");
-    let sum = density.sum_ones(&bases, bits.all(), workspace.all()).expect("sum");
+    let sum = density
+        .sum_ones(&bases, bits.all(), workspace.all())
+        .expect("sum");
     assert!(sum == expected, "{words} words");
 }
 
@@ -147,7 +169,12 @@ where
 fn sums_over_ones() {
     for words in [1, 2, 400] {
         check_ones::<G1>(words, 0, |_| u64::MAX, |rng| rng.next_u64());
-        check_ones::<G1>(words, 5, |rng| rng.next_u64(), |rng| rng.next_u64() & rng.next_u64());
+        check_ones::<G1>(
+            words,
+            5,
+            |rng| rng.next_u64(),
+            |rng| rng.next_u64() & rng.next_u64(),
+        );
     }
     check_ones::<G1>(3, 1, |_| u64::MAX, |_| 0);
     check_ones::<G1>(3, 1, |_| 0, |_| u64::MAX);
@@ -159,10 +186,22 @@ fn bases_may_be_stored_bit_reversed() {
     let device = device();
     let points = random_points::<G1>(7, 1);
     let scalars = random_scalars(8, 2);
-    let bases = Bases::<G1>::load(&device, "test", &encode_all::<G1>(&points), Some(3)).expect("bases");
-    let scalars_reversed = device.allocate_copy(&plain(&crate::support::bit_reversed(&scalars))).expect("scalars");
-    let workspace = device.allocate(msm_workspace::<G1>(&device, 8, None).expect("workspace")).expect("workspace");
-    let sum = msm(&bases, scalars_reversed.all(), &Pairing::straight(8), None, workspace.all()).expect("msm");
+    let bases =
+        Bases::<G1>::load(&device, "test", &encode_all::<G1>(&points), Some(3)).expect("bases");
+    let scalars_reversed = device
+        .allocate_copy(&plain(&crate::support::bit_reversed(&scalars)))
+        .expect("scalars");
+    let workspace = device
+        .allocate(msm_workspace::<G1>(&device, 8, None).expect("workspace"))
+        .expect("workspace");
+    let sum = msm(
+        &bases,
+        scalars_reversed.all(),
+        &Pairing::straight(8),
+        None,
+        workspace.all(),
+    )
+    .expect("msm");
     assert!(sum == naive_msm(&points, &scalars[..7]));
 }
 
@@ -172,11 +211,28 @@ fn points_off_the_curve_are_refused() {
     let mut encoded = encode_all::<G1>(&random_points::<G1>(10, 1));
     encoded[96 * 6 + 95] ^= 1;
     let refused = Bases::<G1>::load(&device, "l", &encoded, None).err();
-    assert_eq!(refused, Some(DeviceError::OffCurve { query: "l", index: 6 }));
+    assert_eq!(
+        refused,
+        Some(DeviceError::OffCurve {
+            query: "l",
+            index: 6
+        })
+    );
     let mut encoded = encode_all::<G2>(&random_points::<G2>(10, 1));
     encoded[192 * 3 + 100] ^= 1;
     let refused = Bases::<G2>::load(&device, "b_g2", &encoded, None).err();
-    assert_eq!(refused, Some(DeviceError::OffCurve { query: "b_g2", index: 3 }));
+    assert_eq!(
+        refused,
+        Some(DeviceError::OffCurve {
+            query: "b_g2",
+            index: 3
+        })
+    );
     let infinity = encode_all::<G2>(&[<G2 as cuzk_cuda::Curve>::Point::identity()]);
-    assert_eq!(Bases::<G2>::load(&device, "b_g2", &infinity, None).expect("infinity is a point").count(), 1);
+    assert_eq!(
+        Bases::<G2>::load(&device, "b_g2", &infinity, None)
+            .expect("infinity is a point")
+            .count(),
+        1
+    );
 }

@@ -79,7 +79,8 @@ pub(crate) fn evaluate_at(values: &[Scalar], x: Scalar) -> Scalar {
         sum += *value * power * (x - power).invert().expect("x is no root of unity");
         power *= w;
     }
-    sum * (x.pow_vartime([n as u64]) - Scalar::ONE) * Scalar::from(n as u64).invert().expect("n is not zero")
+    sum * (x.pow_vartime([n as u64]) - Scalar::ONE)
+        * Scalar::from(n as u64).invert().expect("n is not zero")
 }
 
 /// A primitive root of order `2^log_n`.
@@ -90,12 +91,23 @@ pub(crate) fn root_of_unity(log_n: u32) -> Scalar {
 
 /// A polynomial with these coefficients at `x`.
 pub(crate) fn horner(coefficients: &[Scalar], x: Scalar) -> Scalar {
-    coefficients.iter().rev().fold(Scalar::ZERO, |sum, c| sum * x + c)
+    coefficients
+        .iter()
+        .rev()
+        .fold(Scalar::ZERO, |sum, c| sum * x + c)
 }
 
 /// `values` with every index's bits reversed.
 pub(crate) fn bit_reversed<T: Clone>(values: &[T]) -> Vec<T> {
     let bits = values.len().trailing_zeros();
-    let place = |i: usize| if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) };
-    (0..values.len()).map(|i| values[place(i)].clone()).collect()
+    let place = |i: usize| {
+        if bits == 0 {
+            0
+        } else {
+            i.reverse_bits() >> (usize::BITS - bits)
+        }
+    };
+    (0..values.len())
+        .map(|i| values[place(i)].clone())
+        .collect()
 }

@@ -13,27 +13,57 @@ use crate::synthetic::{Encode, Inputs, value};
 use crate::table::Table;
 
 pub(crate) fn run(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &mut Table) {
-    for log_n in [9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 27] {
+    for log_n in [
+        9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 27,
+    ] {
         if log_n <= largest {
-            table.check(&format!("quotient 2^{log_n}"), || quotient(device, inputs, log_n));
+            table.check(&format!("quotient 2^{log_n}"), || {
+                quotient(device, inputs, log_n)
+            });
         }
     }
-    for count in [1, 2, 1000, 1 << 15, (1 << 17) - 1, 1 << 20, 1 << 22, 1 << 24, 1 << 27] {
+    for count in [
+        1,
+        2,
+        1000,
+        1 << 15,
+        (1 << 17) - 1,
+        1 << 20,
+        1 << 22,
+        1 << 24,
+        1 << 27,
+    ] {
         if count <= 1 << largest {
-            table.check(&format!("msm g1 of {count}"), || whole_msm::<G1>(device, inputs, count));
+            table.check(&format!("msm g1 of {count}"), || {
+                whole_msm::<G1>(device, inputs, count)
+            });
         }
         if count <= 1 << largest.min(22) {
-            table.check(&format!("msm g2 of {count}"), || whole_msm::<G2>(device, inputs, count));
+            table.check(&format!("msm g2 of {count}"), || {
+                whole_msm::<G2>(device, inputs, count)
+            });
         }
     }
-    table.check("msm g1 by list", || listed_msm::<G1>(device, inputs, 1 << largest.min(20)));
-    table.check("msm g2 by list", || listed_msm::<G2>(device, inputs, 1 << largest.min(20)));
-    table.check("sum of ones g1", || ones::<G1>(device, inputs, 1 << largest.min(24)));
-    table.check("sum of ones g2", || ones::<G2>(device, inputs, 1 << largest.min(22)));
+    table.check("msm g1 by list", || {
+        listed_msm::<G1>(device, inputs, 1 << largest.min(20))
+    });
+    table.check("msm g2 by list", || {
+        listed_msm::<G2>(device, inputs, 1 << largest.min(20))
+    });
+    table.check("sum of ones g1", || {
+        ones::<G1>(device, inputs, 1 << largest.min(24))
+    });
+    table.check("sum of ones g2", || {
+        ones::<G2>(device, inputs, 1 << largest.min(22))
+    });
 }
 
 fn same<T: PartialEq>(found: &T, expected: &T) -> Outcome {
-    if found == expected { Ok(()) } else { Err("found another sum than expected".into()) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err("found another sum than expected".into())
+    }
 }
 
 fn whole_msm<C: Encode>(device: &Arc<Device>, inputs: &Inputs, count: u32) -> Outcome
@@ -44,8 +74,17 @@ where
     let scalars = device.allocate_copy(&inputs.scalars[..count as usize])?;
     let workspace = device.allocate(msm_workspace::<C>(device, count, None)?)?;
     workspace.all().fill(0xee)?;
-    let sum = msm(&bases, scalars.all(), &Pairing::straight(count), None, workspace.all())?;
-    same(&sum, &(C::Point::generator() * inputs.expected(count as usize)))
+    let sum = msm(
+        &bases,
+        scalars.all(),
+        &Pairing::straight(count),
+        None,
+        workspace.all(),
+    )?;
+    same(
+        &sum,
+        &(C::Point::generator() * inputs.expected(count as usize)),
+    )
 }
 
 /// Every third scalar with some base or other.
@@ -56,7 +95,9 @@ where
     let bases: Bases<C> = inputs.bases(device, count)?;
     let scalars = device.allocate_copy(&inputs.scalars[..count as usize])?;
     let scalar_of: Vec<u32> = (0..count).step_by(3).collect();
-    let base_of: Vec<u32> = (0..scalar_of.len() as u32).map(|i| i.wrapping_mul(0x9e37_79b1) % count).collect();
+    let base_of: Vec<u32> = (0..scalar_of.len() as u32)
+        .map(|i| i.wrapping_mul(0x9e37_79b1) % count)
+        .collect();
     let expected: Scalar = scalar_of
         .par_iter()
         .zip(&base_of)
@@ -101,7 +142,10 @@ fn quotient(device: &Arc<Device>, inputs: &Inputs, log_n: u32) -> Outcome {
     let mut h = vec![[0u8; 32]; n];
     to_a.download(&mut h)?;
 
-    let inverse_r = Scalar::from(2).pow_vartime([256]).invert().expect("2 is not zero");
+    let inverse_r = Scalar::from(2)
+        .pow_vartime([256])
+        .invert()
+        .expect("2 is not zero");
     let x = Scalar::from(0x1234_5678_9abc_def1).square();
     let values = |j: usize| {
         let (a, b) = (value(&a[j]), value(&b_bytes[j]) * inverse_r);
@@ -124,7 +168,9 @@ fn interpolate(log_n: u32, x: Scalar, values: impl Fn(usize) -> [Scalar; 3] + Sy
     let sums = (0..n.div_ceil(CHUNK)).into_par_iter().map(|chunk| {
         let (start, end) = (chunk * CHUNK, n.min((chunk + 1) * CHUNK));
         let first = w.pow_vartime([start as u64]);
-        let powers: Vec<_> = std::iter::successors(Some(first), |p| Some(*p * w)).take(end - start).collect();
+        let powers: Vec<_> = std::iter::successors(Some(first), |p| Some(*p * w))
+            .take(end - start)
+            .collect();
         let mut inverses: Vec<_> = powers.iter().map(|p| x - p).collect();
         invert_all(&mut inverses);
         let mut sums = [Scalar::ZERO; 3];
@@ -138,7 +184,8 @@ fn interpolate(log_n: u32, x: Scalar, values: impl Fn(usize) -> [Scalar; 3] + Sy
     });
     let add = |a: [Scalar; 3], b: [Scalar; 3]| [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
     let sums = sums.reduce(|| [Scalar::ZERO; 3], add);
-    let scale = (x.pow_vartime([n as u64]) - Scalar::ONE) * Scalar::from(n as u64).invert().expect("n is not zero");
+    let scale = (x.pow_vartime([n as u64]) - Scalar::ONE)
+        * Scalar::from(n as u64).invert().expect("n is not zero");
     sums.map(|sum| sum * scale)
 }
 
@@ -148,7 +195,9 @@ fn invert_all(values: &mut [Scalar]) {
     for (i, value) in values.iter().enumerate() {
         products.push(products[i] * value);
     }
-    let mut inverse = products[values.len()].invert().expect("x is no root of unity");
+    let mut inverse = products[values.len()]
+        .invert()
+        .expect("x is no root of unity");
     for (value, before) in values.iter_mut().zip(&products).rev() {
         (*value, inverse) = (inverse * before, inverse * *value);
     }
@@ -160,8 +209,13 @@ fn bit_reversed_polynomial(h: &[[u8; 32]], log_n: u32, x: Scalar) -> Outcome<Sca
     if log_n <= 8 {
         let mut sum = Scalar::ZERO;
         for (p, coefficient) in h.iter().enumerate() {
-            let power = if log_n == 0 { 0 } else { p.reverse_bits() >> (usize::BITS - log_n) };
-            let coefficient = Option::<Scalar>::from(Scalar::from_repr(*coefficient)).ok_or("found a coefficient above r")?;
+            let power = if log_n == 0 {
+                0
+            } else {
+                p.reverse_bits() >> (usize::BITS - log_n)
+            };
+            let coefficient = Option::<Scalar>::from(Scalar::from_repr(*coefficient))
+                .ok_or("found a coefficient above r")?;
             sum += coefficient * x.pow_vartime([power as u64]);
         }
         return Ok(sum);

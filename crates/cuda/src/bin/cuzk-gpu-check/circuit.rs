@@ -22,18 +22,43 @@ use crate::stages::Stages;
 use crate::synthetic::{Inputs, value};
 use crate::table::Table;
 
-pub(crate) fn run(backend: &CudaBackend, inputs: &Inputs, path: &Path, stages: &Stages, table: &mut Table) -> Outcome {
-    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+pub(crate) fn run(
+    backend: &CudaBackend,
+    inputs: &Inputs,
+    path: &Path,
+    stages: &Stages,
+    table: &mut Table,
+) -> Outcome {
+    let name = path
+        .file_stem()
+        .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let circuit = Arc::new(R1cs::read_from(path)?);
     let witness = random_witness(&circuit, inputs);
     let wide = circuit.layout().num_wide();
-    table.note(&name, &format!("{} rows, {} variables, {wide} wide", circuit.num_rows(), circuit.num_aux()));
+    table.note(
+        &name,
+        &format!(
+            "{} rows, {} variables, {wide} wide",
+            circuit.num_rows(),
+            circuit.num_aux()
+        ),
+    );
 
-    let resident = Resident::new(backend.device(), circuit.clone(), bases(backend, inputs, &circuit)?)?;
+    let resident = Resident::new(
+        backend.device(),
+        circuit.clone(),
+        bases(backend, inputs, &circuit)?,
+    )?;
     backend.reserve(&resident)?;
     let gigabytes = |bytes: u64| bytes as f64 / 1e9;
-    let (bases, scratch) = (gigabytes(resident.bases().bytes()), gigabytes(resident.scratch_bytes()));
-    table.note(&name, &format!("bases {bases:.1} GB, scratch {scratch:.1} GB"));
+    let (bases, scratch) = (
+        gigabytes(resident.bases().bytes()),
+        gigabytes(resident.scratch_bytes()),
+    );
+    table.note(
+        &name,
+        &format!("bases {bases:.1} GB, scratch {scratch:.1} GB"),
+    );
     table.check(&format!("{name}: sums"), || {
         let found = backend.sums(&resident, &witness)?;
         compare(&found, &expected(&circuit, &witness, inputs)?)
@@ -45,7 +70,10 @@ pub(crate) fn run(backend: &CudaBackend, inputs: &Inputs, path: &Path, stages: &
         Ok(())
     });
     for (stage, milliseconds) in stages.take() {
-        table.note(&format!("{name}: {stage}"), &format!("{:>10.2} ms", milliseconds / (REPEATS + 1) as f64));
+        table.note(
+            &format!("{name}: {stage}"),
+            &format!("{:>10.2} ms", milliseconds / (REPEATS + 1) as f64),
+        );
     }
     Ok(())
 }
@@ -53,15 +81,27 @@ pub(crate) fn run(backend: &CudaBackend, inputs: &Inputs, path: &Path, stages: &
 fn random_witness(circuit: &R1cs, inputs: &Inputs) -> Witness {
     let mut witness = Witness::new(circuit.layout().clone());
     let random = |i: usize| value(&inputs.scalars[i % inputs.scalars.len()]);
-    let mask = circuit.layout().mask_words().map(<[u64]>::to_vec).unwrap_or_default();
+    let mask = circuit
+        .layout()
+        .mask_words()
+        .map(<[u64]>::to_vec)
+        .unwrap_or_default();
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let (public, bits, wide) = witness.parts_mut();
-    public.iter_mut().enumerate().skip(1).for_each(|(i, x)| *x = random(i));
-    bits.iter_mut().zip(mask).for_each(|(word, wide)| *word = rng.next_u64() & !wide);
+    public
+        .iter_mut()
+        .enumerate()
+        .skip(1)
+        .for_each(|(i, x)| *x = random(i));
+    bits.iter_mut()
+        .zip(mask)
+        .for_each(|(word, wide)| *word = rng.next_u64() & !wide);
     if let (Some(last), used @ 1..) = (bits.last_mut(), circuit.num_aux() % 64) {
         *last &= (1 << used) - 1;
     }
-    wide.par_iter_mut().enumerate().for_each(|(i, x)| *x = random(i + 1000));
+    wide.par_iter_mut()
+        .enumerate()
+        .for_each(|(i, x)| *x = random(i + 1000));
     witness
 }
 
@@ -86,9 +126,18 @@ fn expected(circuit: &R1cs, witness: &Witness, inputs: &Inputs) -> Outcome<[Scal
     let every = |n: usize| (0..n).collect::<Vec<_>>();
     let of = |variables: &BitVec| BitVec::ones(variables).collect::<Vec<_>>();
     let query = |public_variables: &[usize], private: &[usize]| -> Scalar {
-        let first: Scalar = public_variables.iter().enumerate().map(|(i, &v)| public[v] * inputs.logarithm(i)).sum();
+        let first: Scalar = public_variables
+            .iter()
+            .enumerate()
+            .map(|(i, &v)| public[v] * inputs.logarithm(i))
+            .sum();
         let offset = public_variables.len();
-        first + private.par_iter().enumerate().map(|(i, &v)| aux[v] * inputs.logarithm(offset + i)).sum::<Scalar>()
+        first
+            + private
+                .par_iter()
+                .enumerate()
+                .map(|(i, &v)| aux[v] * inputs.logarithm(offset + i))
+                .sum::<Scalar>()
     };
     let l = query(&[], &every(aux.len()));
     let a = query(&every(public.len()), &of(&densities.a_aux));
@@ -105,7 +154,10 @@ fn h(circuit: &R1cs, witness: &Witness, inputs: &Inputs) -> Outcome<Scalar> {
     quotient(&domain, &mut a, &mut b, &mut c);
     // Coefficient k meets the base at the place with k's bits reversed.
     let place = |k: usize| k.reverse_bits() >> (usize::BITS - log_n);
-    Ok(a.par_iter().enumerate().map(|(k, h)| *h * inputs.logarithm(place(k))).sum())
+    Ok(a.par_iter()
+        .enumerate()
+        .map(|(k, h)| *h * inputs.logarithm(place(k)))
+        .sum())
 }
 
 fn compare(found: &QuerySums, [h, l, a, b]: &[Scalar; 4]) -> Outcome {

@@ -74,15 +74,30 @@ fn main() -> ExitCode {
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn run(arguments: &Arguments, table: &mut Table) -> Outcome {
-    let platform = if arguments.emulated { Platform::Emulated } else { Platform::Cuda };
+    let platform = if arguments.emulated {
+        Platform::Emulated
+    } else {
+        Platform::Cuda
+    };
     let device = Device::open(platform, arguments.device)?;
     let backend = CudaBackend::new(device.clone())?;
     let identity = backend.identity();
     let _lock = DeviceLock::take(&std::env::temp_dir(), identity)?;
     let (free, total) = device.memory()?;
-    table.note("device", &format!("{identity}, {} of {} MiB free", free >> 20, total >> 20));
+    table.note(
+        "device",
+        &format!("{identity}, {} of {} MiB free", free >> 20, total >> 20),
+    );
     match Telemetry::of(identity) {
-        Ok(seen) => table.note("driver", &format!("{} of {}, {} MiB used", seen.driver, seen.uuid, seen.used_bytes >> 20)),
+        Ok(seen) => table.note(
+            "driver",
+            &format!(
+                "{} of {}, {} MiB used",
+                seen.driver,
+                seen.uuid,
+                seen.used_bytes >> 20
+            ),
+        ),
         Err(error) => table.note("driver", &error.to_string()),
     }
     table.check("self-test", || Ok(self_test(&backend)?));

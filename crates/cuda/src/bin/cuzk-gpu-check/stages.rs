@@ -63,7 +63,9 @@ impl Visit for Name {
 
 impl Subscriber for Stages {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_span() && metadata.name() == "stage" && metadata.target().starts_with("cuzk_cuda")
+        metadata.is_span()
+            && metadata.name() == "stage"
+            && metadata.target().starts_with("cuzk_cuda")
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
@@ -76,7 +78,9 @@ impl Subscriber for Stages {
 
     fn exit(&self, id: &Id) {
         let mut state = self.state();
-        let Some((name, start)) = state.spans.remove(&id.into_u64()) else { return };
+        let Some((name, start)) = state.spans.remove(&id.into_u64()) else {
+            return;
+        };
         let milliseconds = start.elapsed().as_secs_f64() * 1e3;
         match state.totals.iter_mut().find(|(known, _)| *known == name) {
             Some((_, total)) => *total += milliseconds,

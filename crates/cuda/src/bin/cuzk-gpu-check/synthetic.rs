@@ -23,13 +23,19 @@ where
 
 impl Encode for G1 {
     fn encode(points: &[G1Projective]) -> Vec<u8> {
-        points.par_iter().flat_map_iter(|p| p.to_affine().to_uncompressed()).collect()
+        points
+            .par_iter()
+            .flat_map_iter(|p| p.to_affine().to_uncompressed())
+            .collect()
     }
 }
 
 impl Encode for G2 {
     fn encode(points: &[G2Projective]) -> Vec<u8> {
-        points.par_iter().flat_map_iter(|p| p.to_affine().to_uncompressed()).collect()
+        points
+            .par_iter()
+            .flat_map_iter(|p| p.to_affine().to_uncompressed())
+            .collect()
     }
 }
 
@@ -51,23 +57,36 @@ impl Inputs {
     pub(crate) fn new(largest: u32) -> Self {
         let n = 1usize << largest;
         let mut scalars = vec![[0u8; 32]; n];
-        scalars.par_chunks_mut(SEEDS).enumerate().for_each(|(i, chunk)| {
-            let mut rng = ChaCha8Rng::seed_from_u64(i as u64);
-            for scalar in chunk {
-                rng.fill_bytes(&mut scalar[..24]);
-                scalar[24..].copy_from_slice(&(rng.next_u64() % TOP).to_le_bytes());
-            }
-        });
+        scalars
+            .par_chunks_mut(SEEDS)
+            .enumerate()
+            .for_each(|(i, chunk)| {
+                let mut rng = ChaCha8Rng::seed_from_u64(i as u64);
+                for scalar in chunk {
+                    rng.fill_bytes(&mut scalar[..24]);
+                    scalar[24..].copy_from_slice(&(rng.next_u64() % TOP).to_le_bytes());
+                }
+            });
         let mut rng = ChaCha8Rng::seed_from_u64(u64::MAX);
         let mut random = || Scalar::random(&mut rng);
         let (first, step) = (random(), random());
         let shifts = (0..=largest).map(|_| random()).collect();
         let words = (0..n.div_ceil(64)).map(|_| rng.next_u64()).collect();
-        Self { scalars, words, first, step, shifts }
+        Self {
+            scalars,
+            words,
+            first,
+            step,
+            shifts,
+        }
     }
 
     /// Base `i` is the generator times `first + (i mod SEEDS)·step`, plus `shifts[k]` for every bit k of `i / SEEDS`.
-    pub(crate) fn bases<C: Encode>(&self, device: &Arc<Device>, count: u32) -> Result<Bases<C>, DeviceError>
+    pub(crate) fn bases<C: Encode>(
+        &self,
+        device: &Arc<Device>,
+        count: u32,
+    ) -> Result<Bases<C>, DeviceError>
     where
         C::Point: Group<Scalar = Scalar>,
     {
@@ -79,7 +98,11 @@ impl Inputs {
                 Some(here)
             })
             .collect();
-        let shifts: Vec<_> = self.shifts.iter().map(|s| C::Point::generator() * s).collect();
+        let shifts: Vec<_> = self
+            .shifts
+            .iter()
+            .map(|s| C::Point::generator() * s)
+            .collect();
         Bases::synthetic(device, &C::encode(&seeds), &C::encode(&shifts), count)
     }
 
@@ -120,7 +143,8 @@ impl Inputs {
                     let bits = (0..64).filter(|bit| word >> bit & 1 == 1);
                     weighted += bits.map(|bit| 64 * i as u64 + bit).sum::<u64>();
                 }
-                Scalar::from(ones) * (self.first + self.shift(chunk)) + Scalar::from(weighted) * self.step
+                Scalar::from(ones) * (self.first + self.shift(chunk))
+                    + Scalar::from(weighted) * self.step
             })
             .sum()
     }

@@ -28,7 +28,11 @@ pub(crate) fn say(line: &str) {
 
 impl Table {
     pub(crate) fn new() -> Self {
-        Self { rows: Vec::new(), failed: false, only: String::new() }
+        Self {
+            rows: Vec::new(),
+            failed: false,
+            only: String::new(),
+        }
     }
 
     pub(crate) fn note(&mut self, name: &str, text: &str) {
@@ -62,7 +66,13 @@ impl Table {
     }
 
     /// Times `run` several times after a first one; `target`: milliseconds to reach.
-    pub(crate) fn time(&mut self, name: &str, repeats: usize, target: Option<f64>, mut run: impl FnMut() -> Outcome) {
+    pub(crate) fn time(
+        &mut self,
+        name: &str,
+        repeats: usize,
+        target: Option<f64>,
+        mut run: impl FnMut() -> Outcome,
+    ) {
         if !self.wants(name) {
             return;
         }
@@ -103,8 +113,15 @@ impl Table {
     }
 
     pub(crate) fn write(&self, path: &Path) -> std::io::Result<()> {
-        let rows: Vec<_> = self.rows.iter().map(|(name, value)| json!({ "name": name, "result": value })).collect();
-        fs::write(path, serde_json::to_vec_pretty(&json!({ "failed": self.failed, "rows": rows }))?)
+        let rows: Vec<_> = self
+            .rows
+            .iter()
+            .map(|(name, value)| json!({ "name": name, "result": value }))
+            .collect();
+        fs::write(
+            path,
+            serde_json::to_vec_pretty(&json!({ "failed": self.failed, "rows": rows }))?,
+        )
     }
 }
 
@@ -112,12 +129,17 @@ fn line(name: &str, value: &Value) -> String {
     let number = |key: &str| value.get(key).and_then(Value::as_f64);
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     match (number("ms"), number("least_ms"), number("target_ms")) {
-        (Some(ms), Some(least), Some(target)) => format!("{name:<44} {ms:>10.2} ms  least {least:>9.2}  target {target:>7.1}"),
+        (Some(ms), Some(least), Some(target)) => {
+            format!("{name:<44} {ms:>10.2} ms  least {least:>9.2}  target {target:>7.1}")
+        }
         (Some(ms), Some(least), None) => format!("{name:<44} {ms:>10.2} ms  least {least:>9.2}"),
         _ => match (text("note"), text("failed")) {
             (Some(note), _) => format!("{name:<44} {note}"),
             (_, Some(failed)) => format!("{name:<44} FAILED: {failed}"),
-            _ => format!("{name:<44} ok ({:.1} s)", number("seconds").unwrap_or_default()),
+            _ => format!(
+                "{name:<44} ok ({:.1} s)",
+                number("seconds").unwrap_or_default()
+            ),
         },
     }
 }

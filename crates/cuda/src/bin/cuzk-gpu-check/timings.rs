@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use blstrs::Scalar;
-use cuzk_cuda::{Bases, Density, Device, G1, G2, IndexList, Pairing, Quotient, Windows, msm, msm_workspace};
+use cuzk_cuda::{
+    Bases, Density, Device, G1, G2, IndexList, Pairing, Quotient, Windows, msm, msm_workspace,
+};
 use group::Group;
 
 use crate::Outcome;
@@ -11,8 +13,14 @@ use crate::synthetic::{Encode, Inputs};
 use crate::table::Table;
 
 pub(crate) fn run(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &mut Table) {
-    let tables: [(u32, Option<f64>); 6] =
-        [(17, None), (20, None), (21, None), (22, None), (24, None), (27, Some(145.0))];
+    let tables: [(u32, Option<f64>); 6] = [
+        (17, None),
+        (20, None),
+        (21, None),
+        (22, None),
+        (24, None),
+        (27, Some(145.0)),
+    ];
     for (log_n, target) in tables {
         if log_n <= largest
             && let Err(error) = quotient(device, inputs, log_n, target, table)
@@ -20,15 +28,58 @@ pub(crate) fn run(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &m
             table.failed("quotient", error.as_ref());
         }
     }
-    let g1 = [(15, None), (17, None), (20, Some(7.0)), (21, None), (22, None), (24, Some(66.0)), (27, Some(440.0))];
+    let g1 = [
+        (15, None),
+        (17, None),
+        (20, Some(7.0)),
+        (21, None),
+        (22, None),
+        (24, Some(66.0)),
+        (27, Some(440.0)),
+    ];
     msms::<G1>(device, inputs, &g1, largest, "g1", table);
-    msms::<G2>(device, inputs, &[(15, None), (17, None), (18, None), (20, None), (22, None)], largest, "g2", table);
+    msms::<G2>(
+        device,
+        inputs,
+        &[(15, None), (17, None), (18, None), (20, None), (22, None)],
+        largest,
+        "g2",
+        table,
+    );
     if largest >= 27 {
         let rows: [Outcome; 4] = [
-            sum_of_ones::<G1>(device, inputs, 130_000_000, "sum of ones g1, 65M of 130M", 18.0, table),
-            sum_of_ones::<G2>(device, inputs, 33_000_000, "sum of ones g2, 16M of 33M", 15.0, table),
-            wide_tail::<G1>(device, inputs, (130_000_000, 1_700_000), "wide msm g1, 1.7M of 130M", 11.0, table),
-            wide_tail::<G2>(device, inputs, (33_000_000, 400_000), "wide msm g2, 0.4M of 33M", 10.0, table),
+            sum_of_ones::<G1>(
+                device,
+                inputs,
+                130_000_000,
+                "sum of ones g1, 65M of 130M",
+                18.0,
+                table,
+            ),
+            sum_of_ones::<G2>(
+                device,
+                inputs,
+                33_000_000,
+                "sum of ones g2, 16M of 33M",
+                15.0,
+                table,
+            ),
+            wide_tail::<G1>(
+                device,
+                inputs,
+                (130_000_000, 1_700_000),
+                "wide msm g1, 1.7M of 130M",
+                11.0,
+                table,
+            ),
+            wide_tail::<G2>(
+                device,
+                inputs,
+                (33_000_000, 400_000),
+                "wide msm g2, 0.4M of 33M",
+                10.0,
+                table,
+            ),
         ];
         for row in rows {
             if let Err(error) = row {
@@ -38,7 +89,13 @@ pub(crate) fn run(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &m
     }
 }
 
-fn quotient(device: &Arc<Device>, inputs: &Inputs, log_n: u32, target: Option<f64>, table: &mut Table) -> Outcome {
+fn quotient(
+    device: &Arc<Device>,
+    inputs: &Inputs,
+    log_n: u32,
+    target: Option<f64>,
+    table: &mut Table,
+) -> Outcome {
     if !table.wants(&format!("quotient 2^{log_n}")) {
         return Ok(());
     }
@@ -83,12 +140,35 @@ pub(crate) fn tune(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &
         (24, &[12, 13]),
     ];
     for (log_n, counts) in choices.into_iter().filter(|(log_n, _)| *log_n <= largest) {
-        let batches = |count: u32| [1, 2, 4].map(|batches| Some(Windows { count, per_batch: count.div_ceil(batches) }));
+        let batches = |count: u32| {
+            [1, 2, 4].map(|batches| {
+                Some(Windows {
+                    count,
+                    per_batch: count.div_ceil(batches),
+                })
+            })
+        };
         let windows: Vec<_> = counts.iter().flat_map(|&count| batches(count)).collect();
         let mut run = || -> Outcome {
-            time_msm::<G1>(device, inputs, log_n, &windows, &format!("msm g1 2^{log_n}"), None, table)?;
+            time_msm::<G1>(
+                device,
+                inputs,
+                log_n,
+                &windows,
+                &format!("msm g1 2^{log_n}"),
+                None,
+                table,
+            )?;
             if log_n <= 20 {
-                time_msm::<G2>(device, inputs, log_n, &windows, &format!("msm g2 2^{log_n}"), None, table)?;
+                time_msm::<G2>(
+                    device,
+                    inputs,
+                    log_n,
+                    &windows,
+                    &format!("msm g2 2^{log_n}"),
+                    None,
+                    table,
+                )?;
             }
             Ok(())
         };
@@ -120,10 +200,21 @@ where
         let workspace = device.allocate(msm_workspace::<C>(device, count, windows)?)?;
         let gigabytes = workspace.bytes() as f64 / 1e9;
         let cut = windows.map_or(String::new(), |w| format!(" {}:{}", w.count, w.per_batch));
-        table.time(&format!("{name}{cut}, {gigabytes:.1} GB"), 3, target, || {
-            msm(&bases, scalars.all(), &Pairing::straight(count), windows, workspace.all())?;
-            Ok(())
-        });
+        table.time(
+            &format!("{name}{cut}, {gigabytes:.1} GB"),
+            3,
+            target,
+            || {
+                msm(
+                    &bases,
+                    scalars.all(),
+                    &Pairing::straight(count),
+                    windows,
+                    workspace.all(),
+                )?;
+                Ok(())
+            },
+        );
     }
     Ok(())
 }
@@ -142,7 +233,13 @@ where
     if !table.wants(name) {
         return Ok(());
     }
-    let words: Vec<u64> = inputs.words.iter().cycle().take(count as usize / 64).copied().collect();
+    let words: Vec<u64> = inputs
+        .words
+        .iter()
+        .cycle()
+        .take(count as usize / 64)
+        .copied()
+        .collect();
     let bases: Bases<C> = inputs.bases(device, count)?;
     let density = Density::new(device, &vec![u64::MAX; words.len()], 0)?;
     let bits = device.allocate_copy(&words)?;
@@ -171,8 +268,14 @@ where
     }
     let bases: Bases<C> = inputs.bases(device, count)?;
     let scalars = device.allocate_copy(&inputs.scalars[..terms as usize])?;
-    let base_of: Vec<u32> = (0..terms).map(|i| (u64::from(i) * u64::from(count) / u64::from(terms)) as u32).collect();
-    let pairing = Pairing { count: terms, scalar_of: None, base_of: Some(IndexList::new(device, &base_of)?) };
+    let base_of: Vec<u32> = (0..terms)
+        .map(|i| (u64::from(i) * u64::from(count) / u64::from(terms)) as u32)
+        .collect();
+    let pairing = Pairing {
+        count: terms,
+        scalar_of: None,
+        base_of: Some(IndexList::new(device, &base_of)?),
+    };
     let workspace = device.allocate(msm_workspace::<C>(device, terms, None)?)?;
     table.time(name, 5, Some(target), || {
         msm(&bases, scalars.all(), &pairing, None, workspace.all())?;
