@@ -43,8 +43,8 @@ impl DeviceIdentity {
         if code != 0 {
             return Err(error.typed(0));
         }
-        // SAFETY: terminated, as above.
         let [name, bus_id] = [name, bus_id].map(|text| {
+            // SAFETY: terminated, as above.
             unsafe { CStr::from_ptr(text.as_ptr()) }
                 .to_string_lossy()
                 .into_owned()

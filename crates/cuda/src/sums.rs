@@ -452,13 +452,11 @@ impl Density {
     pub fn workspace<C: Curve>(&self) -> Result<u64, DeviceError> {
         let raw = self.raw::<C>();
         let mut bytes = 0;
-        // SAFETY: only the counts are looked at.
-        self.words
-            .all()
-            .device()
-            .call(0, |api, device, error| unsafe {
-                (api.ones_bytes)(device, &raw const raw, &raw mut bytes, error)
-            })?;
+        let device = self.words.all().device();
+        device.call(0, |api, device, error| {
+            // SAFETY: only the counts are looked at.
+            unsafe { (api.ones_bytes)(device, &raw const raw, &raw mut bytes, error) }
+        })?;
         Ok(bytes)
     }
 
