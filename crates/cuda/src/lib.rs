@@ -10,8 +10,10 @@
 //! All `unsafe` of the service's device code is here, behind safe types.
 
 mod backend;
+mod bases;
 mod circuit;
 mod curve;
+mod density;
 mod device;
 mod error;
 mod ffi;
@@ -26,7 +28,9 @@ mod sums;
 mod telemetry;
 
 pub use backend::{CudaBackend, CudaKey};
+pub use bases::Bases;
 pub use curve::{Curve, G1, G2};
+pub use density::Density;
 pub use device::{Device, DeviceMemory, Platform, Region};
 pub use error::DeviceError;
 pub use identity::DeviceIdentity;
@@ -35,5 +39,5 @@ pub use plain::Plain;
 pub use quotient::Quotient;
 pub use resident::{QueryBases, Resident};
 pub use self_test::self_test;
-pub use sums::{Bases, Density, IndexList, Pairing, Windows, msm, msm_workspace};
+pub use sums::{IndexList, Pairing, Windows, msm, msm_workspace};
 pub use telemetry::{Telemetry, TelemetryError};

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use cuzk_r1cs::{BitVec, R1cs, WitnessLayout};
 
+use crate::bases::Bases;
 use crate::curve::Curve;
+use crate::density::Density;
 use crate::device::{Device, Region};
 use crate::error::DeviceError;
-use crate::sums::{Bases, Density, IndexList, Pairing, msm_on, msm_workspace};
+use crate::sums::{IndexList, Pairing, msm_on, msm_workspace};
 
 /// Which variables have a base: the inputs' bases come first, then those of the private variables.
 ///

@@ -12,13 +12,14 @@ use cuzk_groth16::{ParameterFile, ProveError, QuerySums};
 use cuzk_r1cs::{Matrix, R1cs, Witness};
 use ff::{Field, PrimeField};
 
+use crate::bases::Bases;
 use crate::circuit::DeviceCircuit;
 use crate::curve::{G1, G2};
 use crate::device::{Device, DeviceMemory, Region};
 use crate::error::DeviceError;
 use crate::query::QueryMap;
 use crate::quotient::{ELEMENT, Quotient};
-use crate::sums::{Bases, Pairing, msm, msm_workspace};
+use crate::sums::{Pairing, msm, msm_workspace};
 
 /// The five queries' bases. H's are bit-reversed, as the quotient comes, and one at infinity fills them up.
 pub struct QueryBases {
