@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 venv="$target/tmp/interop"
-cargo build --release -p cuzk-daemon
+# Both, so that no dependency is built again with other features than the bench has them.
+cargo build --release -p cuzk-bench -p cuzk-daemon
 if ! cmp -s scripts/requirements.txt "$venv/requirements.txt"; then
     python3 -m venv --clear "$venv"
     "$venv/bin/pip" install --quiet --requirement scripts/requirements.txt
