@@ -304,10 +304,12 @@ static int api_make_dictionary(CuzkDevice* device, void* plain, void* twice, con
 static int api_place_bits(CuzkDevice* device, void* words, const uint64_t* bits, uint32_t count, CuzkError* error)
 {   return on_device(device, error, [&] { place_bits(*device, (ulonglong2*)words, (const unsigned long long*)bits, count); });   }
 
+static_assert(kShortRow == CUZK_SHORT_ROW, "both sides must agree which rows are long");
+
 static int api_evaluate(CuzkDevice* device, void* out, const CuzkRows* rows, const CuzkDictionary* dictionary, const CuzkWitness* witness, CuzkError* error)
 {
     return on_device(device, error, [&] {
-        const MatrixRows matrix_rows = {rows->device_row_ptr, rows->device_columns, rows->device_coefficients, rows->device_links,
+        const MatrixRows matrix_rows = {rows->device_row_ptr, rows->device_columns, rows->device_coefficients, rows->device_links, rows->device_long_rows, rows->num_long,
                                         rows->rows, rows->copies, rows->aux_stride, rows->num_links, rows->first_row};
         const Dictionary forms = {(const Fr*)dictionary->device_factors, (const Fr*)dictionary->device_terms, dictionary->one, dictionary->minus_one};
         const Witness values = {(const Fr*)witness->device_values, (const ulonglong2*)witness->device_words, witness->device_ranks, witness->num_inputs};

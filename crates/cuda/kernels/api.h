@@ -53,10 +53,13 @@ typedef struct {
     uint32_t num_inputs;
 } CuzkWitness;
 
+#define CUZK_SHORT_ROW 12
+
 typedef struct {
     const uint32_t *device_row_ptr, *device_columns;
     const uint16_t* device_coefficients;
-    const uint32_t* device_links;
+    const uint32_t *device_links, *device_long_rows;
+    uint32_t num_long;                          /* rows of more than CUZK_SHORT_ROW entries */
     uint32_t rows, copies, aux_stride, num_links, first_row;
 } CuzkRows;
 

@@ -6,7 +6,7 @@ use cuzk_r1cs::{Csr, Matrix, R1cs, Segment, Witness, WitnessLayout};
 
 use crate::device::{Device, DeviceMemory, Region};
 use crate::error::DeviceError;
-use crate::ffi::{RawDictionary, RawRows, RawWitness};
+use crate::ffi::{RawDictionary, RawRows, RawWitness, SHORT_ROW};
 use crate::quotient::ELEMENT;
 
 /// What evaluating A·z and B·z needs, resident.
@@ -47,6 +47,9 @@ struct DeviceRows {
     row_ptr: DeviceMemory,
     columns: DeviceMemory,
     coefficients: DeviceMemory,
+    /// Rows that are worked on by more than one thread.
+    long_rows: DeviceMemory,
+    num_long: u32,
 }
 
 /// Of a packed witness: for every 64 variables their bits and the mask of wide ones, side by side.
@@ -236,6 +239,8 @@ impl DeviceSegment {
             columns: rows.columns.all().address().cast(),
             coefficients: rows.coefficients.all().address().cast(),
             links: self.links.all().address().cast(),
+            long_rows: rows.long_rows.all().address().cast(),
+            num_long: rows.num_long,
             rows: self.rows,
             copies: self.copies,
             aux_stride: self.aux_stride,
@@ -247,7 +252,14 @@ impl DeviceSegment {
 
 impl DeviceRows {
     fn new(device: &Arc<Device>, csr: &Csr) -> Result<Self, DeviceError> {
+        let ends = csr.row_ptr().windows(2).zip(0u32..);
+        let long_rows: Vec<u32> = ends
+            .filter(|(ends, _)| ends[1] - ends[0] > SHORT_ROW)
+            .map(|(_, row)| row)
+            .collect();
         Ok(Self {
+            num_long: long_rows.len() as u32,
+            long_rows: device.allocate_copy(&long_rows)?,
             row_ptr: device.allocate_copy(csr.row_ptr())?,
             columns: device.allocate_copy(csr.columns())?,
             coefficients: device.allocate_copy(csr.coefficients())?,

@@ -73,12 +73,17 @@ pub(crate) struct RawWitness {
     pub num_inputs: u32,
 }
 
+/// `CUZK_SHORT_ROW`: rows of more entries are listed as long.
+pub(crate) const SHORT_ROW: u32 = 12;
+
 #[repr(C)]
 pub(crate) struct RawRows {
     pub row_ptr: *const u32,
     pub columns: *const u32,
     pub coefficients: *const u16,
     pub links: *const u32,
+    pub long_rows: *const u32,
+    pub num_long: u32,
     pub rows: u32,
     pub copies: u32,
     pub aux_stride: u32,

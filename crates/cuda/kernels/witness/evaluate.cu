@@ -48,40 +48,64 @@ DEVICE Fr add_term(const Fr& sum, Value kind, uint32_t at, uint32_t coefficient,
     return add(sum, mul_mont(load_cached(dictionary.factors + coefficient), value));
 }
 
-// Entries whose variables are looked up together: most rows have one to three, and what takes time is to wait for one load
-// after the other.
-static const uint32_t kTogether = 4;
+DEVICE Fr add_entry(const Fr& sum, const MatrixRows& rows, uint32_t copy, uint32_t e, const Dictionary& dictionary, const Witness& witness)
+{
+    uint32_t at;
+    const Value kind = look_up(witness, resolve(rows.columns[e], rows, copy), at);
+    return kind == kZero ? sum : add_term(sum, kind, at, rows.coefficients[e], dictionary, witness.values);
+}
 
-// A thread for each row. A bit times a coefficient is an addition, and most values are bits.
-KERNEL(256, 2) evaluate_rows(Fr* out, MatrixRows rows, Dictionary dictionary, Witness witness)
+// A thread for each row but the long ones: most have one to three entries.
+KERNEL(256, 2) evaluate_short_rows(Fr* out, MatrixRows rows, Dictionary dictionary, Witness witness)
 {
     FOR_EACH(uint32_t, i, rows.rows * rows.copies) {
         const uint32_t copy = i / rows.rows, row = i - copy * rows.rows;
+        const uint32_t begin = rows.row_ptr[row], end = rows.row_ptr[row + 1];
+        if (end - begin > kShortRow)
+            continue;
+        Fr sum = fr_zero();
+        NO_UNROLL for (uint32_t e = begin; e < end; e++)
+            sum = add_entry(sum, rows, copy, e, dictionary, witness);
+        store(out + rows.first_row + i, reduce(sum));
+    }
+}
+
+// A warp for each long row. Few rows are long, but they hold most of the entries of a circuit of hashes, and in a thread of
+// their own would keep the rest of its warp waiting.
+static const uint32_t kRowThreads = 32;
+
+KERNEL(kRowThreads, 16) evaluate_long_rows(Fr* out, MatrixRows rows, Dictionary dictionary, Witness witness)
+{
+    BLOCK_SHARED(Fr, partial[kRowThreads]);
+    const uint32_t t = threadIdx.x;
+    for (uint32_t job = blockIdx.x; job < rows.num_long * rows.copies; job += gridDim.x) {
+        const uint32_t copy = job / rows.num_long, row = rows.long_rows[job - copy * rows.num_long];
         const uint32_t end = rows.row_ptr[row + 1];
         Fr sum = fr_zero();
-        NO_UNROLL for (uint32_t first = rows.row_ptr[row]; first < end; first += kTogether) {
-            uint32_t column[kTogether], coefficient[kTogether], at[kTogether];
-            Value kind[kTogether];
-            UNROLL for (uint32_t k = 0; k < kTogether; k++) {
-                const uint32_t e = first + k < end ? first + k : first;
-                column[k] = rows.columns[e];
-                coefficient[k] = rows.coefficients[e];
-            }
-            UNROLL for (uint32_t k = 0; k < kTogether; k++)
-                kind[k] = look_up(witness, resolve(column[k], rows, copy), at[k]);
-            UNROLL for (uint32_t k = 0; k < kTogether; k++)
-                if (kind[k] != kZero && first + k < end)
-                    sum = add_term(sum, kind[k], at[k], coefficient[k], dictionary, witness.values);
+        NO_UNROLL for (uint32_t e = rows.row_ptr[row] + t; e < end; e += kRowThreads)
+            sum = add_entry(sum, rows, copy, e, dictionary, witness);
+        partial[t] = sum;
+        BARRIER();
+        NO_UNROLL for (uint32_t half = kRowThreads / 2; half > 0; half /= 2) {
+            if (t < half)
+                partial[t] = add(partial[t], partial[t + half]);
+            BARRIER();
         }
-        store(out + rows.first_row + i, reduce(sum));
+        if (t == 0)
+            store(out + rows.first_row + (size_t)copy * rows.rows + row, reduce(partial[0]));
+        BARRIER();
     }
 }
 
 void evaluate(const Device& device, Fr* out, const MatrixRows& rows, const Dictionary& dictionary, const Witness& witness)
 {
-    const size_t blocks = ceiling<size_t>((size_t)rows.rows * rows.copies, 256), most = device.multiprocessors * 64;
+    const size_t most = device.multiprocessors * 64, all = (size_t)rows.rows * rows.copies;
+    const size_t blocks = ceiling<size_t>(all, 256), long_rows = (size_t)rows.num_long * rows.copies;
     if (blocks > 0)
-        LAUNCH(evaluate_rows, blocks < most ? blocks : most, 256, 0, device.main, out, rows, dictionary, witness);
+        LAUNCH(evaluate_short_rows, blocks < most ? blocks : most, 256, 0, device.main, out, rows, dictionary, witness);
+    if (long_rows > 0)
+        LAUNCH_WITH_BARRIERS(evaluate_long_rows, long_rows < most ? long_rows : most, kRowThreads, 0, device.main, out, rows,
+                             dictionary, witness);
 }
 
 DEVICE Fr plain_one() { return Fr{{1, 0, 0, 0, 0, 0, 0, 0}}; }

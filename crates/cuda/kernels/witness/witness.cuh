@@ -15,11 +15,15 @@ struct Witness {
 
 // Consecutive rows of a matrix, `copies` times. A column is two class bits and 30 index bits.
 enum ColumnClass { kOuterAux, kLocalAux, kOuterInput, kLinked };
+// A row of more entries is long.
+static const uint32_t kShortRow = 12;
 struct MatrixRows {
     const uint32_t* row_ptr;
     const uint32_t* columns;
     const uint16_t* coefficients;
     const uint32_t* links;                      // num_links a copy: outer columns
+    const uint32_t* long_rows;                  // the numbers of the rows of more than kShortRow entries
+    uint32_t num_long;
     uint32_t rows, copies, aux_stride, num_links;
     uint32_t first_row;                         // in the result
 };
