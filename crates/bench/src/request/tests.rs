@@ -66,7 +66,7 @@ fn options_win_over_the_envelope() {
         "--sector-num",
         "9",
         "--sector-size",
-        "4096",
+        "8MiB",
     ];
     let request = parse(&options).read().expect("a request");
     assert_eq!((request.sector_number, request.sector_size), (9, 8 << 20));
