@@ -49,7 +49,13 @@ fn a_panicking_job_fails_alone() {
         completed(&engine, good);
     }
     let status = engine.status();
-    assert_eq!(status.counters.panics, 4);
+    // One in decode and at least one a stage: partitions of one job run side by side, so that
+    // several may have panicked before the first of them failed the job.
+    assert!(
+        (4..=1 + 3 * 3).contains(&status.counters.panics),
+        "{} panics",
+        status.counters.panics
+    );
     assert_eq!(
         (status.memory.reserved_bytes, status.memory.queued_bytes),
         (1000, 0)
