@@ -119,8 +119,10 @@ impl<P: Pipeline> Engine<P> {
 
     /// Waits until a job has ended, at most `timeout` long.
     pub async fn wait(&self, job: JobId, timeout: Option<Duration>) -> Result<Waited, EngineError> {
+        let live = self.shared.lock().jobs.get(&job).map(|j| j.end.clone());
         let ended = self.shared.until(|core| {
-            if let Some(finished) = core.history.get(job) {
+            let kept = live.as_ref().and_then(|end| end.get());
+            if let Some(finished) = kept.or_else(|| core.history.get(job)) {
                 return Some(Ok(finished.clone()));
             }
             if !core.jobs.contains_key(&job) {

@@ -44,6 +44,7 @@ fn requeue<P: Pipeline>(core: &mut Core<P>, pipeline: &P, job: RecoveredJob) {
         accepted: Instant::now(),
         timings: Timings::default(),
         devices: Vec::new(),
+        end: Arc::default(),
     });
     if starts >= core.limits.starts {
         let cause = format!(

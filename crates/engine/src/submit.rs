@@ -201,6 +201,7 @@ impl<P: Pipeline> Shared<P> {
                 accepted: Instant::now(),
                 timings: Timings::default(),
                 devices: Vec::new(),
+                end: Arc::default(),
             });
             core.position(id)
         })

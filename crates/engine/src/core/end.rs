@@ -64,6 +64,8 @@ impl<P: Pipeline> Core<P> {
             devices: devices.collect(),
             ended_at_ms: unix_ms(),
         });
+        // Set once: a job is taken out of `jobs` before it comes here.
+        let _ = job.end.set(finished.clone());
         self.history.insert(finished.clone());
         self.outbox.ended.push(finished);
         self.outbox.jobs.push(job);

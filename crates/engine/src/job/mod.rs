@@ -21,7 +21,7 @@ pub(crate) use finished::unix_ms;
 pub use finished::{Finished, Outcome, Timings};
 pub use id::JobId;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use cuzk_filecoin::CircuitId;
@@ -49,6 +49,8 @@ pub(crate) struct Job<P: Pipeline> {
     pub(crate) accepted: Instant,
     pub(crate) timings: Timings,
     pub(crate) devices: Vec<usize>,
+    /// Set when the job ends. Whoever waits holds it, so that the result reaches them however short the history is.
+    pub(crate) end: Arc<OnceLock<Arc<Finished>>>,
 }
 
 /// A decoded statement and the bytes it counts for.

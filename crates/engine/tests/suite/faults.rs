@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::fake::*;
-use cuzk_engine::{Engine, EngineError, Outcome, StartError, Waited};
+use cuzk_engine::{Engine, EngineError, JobId, Outcome, StartError, Waited};
 use cuzk_filecoin::ProofKind;
 
 fn start_with(
@@ -316,16 +316,44 @@ fn over_a_limit_is_an_error_that_names_it() {
         "{refused}"
     );
     script.open_gate();
-    completed(&engine, jobs[1]);
     until(&engine, "both ended", |s| s.pipelines.is_empty());
     assert_eq!(engine.status().finished_kept, 1);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
         .unwrap();
-    let unknown = runtime.block_on(engine.wait(jobs[0], None));
-    assert!(matches!(unknown, Err(EngineError::UnknownJob { .. })));
+    // The one that ended first is forgotten; which one that is, is open.
+    let forgotten = |&job: &JobId| {
+        let end = runtime.block_on(engine.wait(job, None));
+        matches!(end, Err(EngineError::UnknownJob { .. }))
+    };
+    assert_eq!(jobs.iter().filter(|job| forgotten(job)).count(), 1);
     assert_eq!(engine.status().counters.refused_limit, 2);
+}
+
+#[test]
+fn who_waits_gets_the_result_however_short_the_history() {
+    let (engine, script, _dir) = start_with(2, |s| s.limits.finished_jobs = 1);
+    script.close_gate();
+    let jobs = ["a", "b", "c"].map(|name| submit(&engine, porep(name, 1)));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let wait = |job| engine.wait(job, Some(Duration::from_secs(30)));
+    // Polled in order: all three wait before the gate opens, and are polled again when all have ended.
+    let ends = runtime.block_on(async {
+        let all_ended = async {
+            script.open_gate();
+            until(&engine, "all ended", |s| s.pipelines.is_empty());
+        };
+        let (a, b, c, ()) = tokio::join!(wait(jobs[0]), wait(jobs[1]), wait(jobs[2]), all_ended);
+        [a, b, c]
+    });
+    for end in ends {
+        assert!(matches!(end, Ok(Waited::Ended(_))), "{end:?}");
+    }
+    assert_eq!(engine.status().finished_kept, 1);
 }
 
 #[test]
