@@ -11,6 +11,7 @@
 mod backend;
 pub mod conformance;
 pub mod field;
+mod memory;
 pub mod msm;
 pub mod ntt;
 mod params;

@@ -5,7 +5,8 @@
 //! batches are about a chunk's size, which makes the inversion cheap whatever the sizes of the sums.
 
 use super::group::Group;
-use super::kernel::{Ahead, Batch, Kernel, Leaf, Pair, Single};
+use super::kernel::{Ahead, Batch, Kernel, Leaf, NEGATIVE, Pair, Single};
+use crate::memory;
 
 /// Operands of a chunk, and so about the additions of a batch.
 const CHUNK: usize = 768;
@@ -15,10 +16,18 @@ const PLACES: usize = CHUNK / 3 * 2;
 
 type Encoding<K> = <<K as Kernel>::Group as Group>::Encoding;
 
-/// Sums of encoded points into numbered sinks.
+/// What leaves are taken from.
+pub(super) enum Bases<'a, K: Kernel> {
+    /// Encoded points, each needed once or so: they are imported with the chunk that needs them.
+    Encoded(&'a [Encoding<K>]),
+    /// Points in the kernel's form, needed again and again.
+    Imported(&'a [K::Point]),
+}
+
+/// Sums of points into numbered sinks.
 pub(super) struct Adder<'a, K: Kernel> {
     kernel: K,
-    encodings: &'a [Encoding<K>],
+    bases: Bases<'a, K>,
     /// Sinks, then spill places, then chunks' intermediate points.
     arena: Vec<K::Point>,
     sinks: usize,
@@ -29,7 +38,7 @@ pub(super) struct Adder<'a, K: Kernel> {
     current: Option<Current>,
     /// Being filled.
     open: Chunk<K>,
-    /// Full; its leaves are being copied together.
+    /// Full; its leaves are being fetched.
     staged: Option<Chunk<K>>,
     flight: Vec<Chunk<K>>,
     idle: Vec<Chunk<K>>,
@@ -41,8 +50,8 @@ struct Chunk<K: Kernel> {
     runs: Vec<Run>,
     /// Leaves at first, then places in the arena.
     operands: Vec<u32>,
-    /// Copies of the leaves.
-    stage: Vec<Encoding<K>>,
+    /// The leaves, where they had to be imported.
+    stage: Vec<K::Point>,
     /// The chunk's own part of the arena.
     base: usize,
 }
@@ -62,16 +71,16 @@ struct Run {
 }
 
 impl<'a, K: Kernel> Adder<'a, K> {
-    /// For `sinks` sums of at most `operands` of `encodings` in all.
-    pub(super) fn new(encodings: &'a [Encoding<K>], sinks: usize, operands: usize) -> Self {
+    /// For `sinks` sums of at most `operands` of the bases in all.
+    pub(super) fn new(bases: Bases<'a, K>, sinks: usize, operands: usize) -> Self {
         let spill_places = operands / CHUNK + 1;
         // A chunk lives for as many batches as its trees are high; one is staged, one open.
         let chunks = (operands / CHUNK + 2).min(CHUNK.ilog2() as usize + 4);
-        let mut arena = Vec::with_capacity(sinks + spill_places + chunks * PLACES);
+        let mut arena = memory::with_capacity(sinks + spill_places + chunks * PLACES);
         arena.resize(sinks + spill_places, K::Point::default());
         let mut adder = Adder {
             kernel: K::default(),
-            encodings,
+            bases,
             arena,
             sinks,
             spills: Vec::new(),
@@ -169,26 +178,27 @@ impl<'a, K: Kernel> Adder<'a, K> {
         for chunk in &mut self.flight {
             chunk.halve(&mut self.batch.inner);
         }
-        let started = std::mem::replace(&mut self.staged, next);
-        let stage = match started {
-            Some(mut chunk) => {
-                chunk.start(&mut self.batch);
-                self.flight.push(chunk);
+        if let Some(mut chunk) = std::mem::replace(&mut self.staged, next) {
+            chunk.start(&mut self.batch);
+            self.flight.push(chunk);
+        }
+        let mut ahead = Ahead::nothing();
+        let leaves = match self.bases {
+            Bases::Imported(points) => {
+                if let Some(chunk) = &self.staged {
+                    ahead = Ahead::new(points, &chunk.operands);
+                }
+                points
+            }
+            Bases::Encoded(encodings) => {
+                if let Some(chunk) = &mut self.staged {
+                    chunk.import(encodings);
+                }
                 self.flight.last().map_or(&[][..], |chunk| &chunk.stage)
             }
-            None => &[],
-        };
-        let mut ahead = match &mut self.staged {
-            Some(chunk) => {
-                if let Some(&filler) = self.encodings.first() {
-                    chunk.stage.resize(chunk.operands.len(), filler);
-                }
-                Ahead::new(self.encodings, &mut chunk.operands, &mut chunk.stage)
-            }
-            None => Ahead::new(&[], &mut [], &mut []),
         };
         self.kernel
-            .run(stage, &mut self.arena, &mut self.batch, &mut ahead);
+            .run(leaves, &mut self.arena, &mut self.batch, &mut ahead);
         while ahead.len() > 0 {
             ahead.advance(16);
         }
@@ -246,13 +256,27 @@ impl<'a, K: Kernel> Adder<'a, K> {
     /// Carries out additions between places of the arena, all independent. Only after `finish`.
     pub(super) fn add(&mut self, pairs: impl Iterator<Item = Pair>) {
         self.batch.inner.extend(pairs);
-        let mut nothing = Ahead::new(&[], &mut [], &mut []);
+        let nothing = &mut Ahead::nothing();
         self.kernel
-            .run(&[], &mut self.arena, &mut self.batch, &mut nothing);
+            .run(&[], &mut self.arena, &mut self.batch, nothing);
     }
 }
 
 impl<K: Kernel> Chunk<K> {
+    /// Imports the leaves, which then are numbered as they lie in the stage.
+    fn import(&mut self, encodings: &[Encoding<K>]) {
+        self.stage.clear();
+        self.stage.reserve(CHUNK);
+        let count = self.operands.len();
+        let stage = &mut self.stage.spare_capacity_mut()[..count];
+        K::import(encodings, &self.operands, stage);
+        // SAFETY: import has written all of them.
+        unsafe { self.stage.set_len(count) };
+        for (i, leaf) in self.operands.iter_mut().enumerate() {
+            *leaf = i as Leaf | *leaf & NEGATIVE;
+        }
+    }
+
     /// First level: pairs of leaves into the chunk's places; what is alone is taken over.
     fn start(&mut self, batch: &mut Batch) {
         let (mut read, mut write, mut kept) = (0, 0, 0);

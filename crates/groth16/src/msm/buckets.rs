@@ -1,16 +1,20 @@
 //! Pippenger's bucket method over batch-affine sums.
 
-use super::adder::Adder;
-use super::digits::{Recoded, Window, Windows};
+use super::adder::{Adder, Bases};
+use super::digits::{Recoded, Windows};
 use super::group::{Group, decode};
 use super::kernel::{Kernel, Leaf, NEGATIVE, Pair};
+use super::sort::{Buckets, Sorted};
+use crate::memory;
 use blstrs::Scalar;
 use group::Group as _;
 use rayon::prelude::*;
 
-/// Terms that are worked on together: bounds the recoded scalars to 64 MiB, and every encoding is read in a few passes
-/// while it is in the page cache.
+/// Terms that are worked on together: bounds the imported points to 256 MiB and the recoded scalars to 64 MiB.
 const BLOCK: usize = 1 << 21;
+
+/// Terms that are made ready at a time.
+const IMPORT: usize = 1 << 10;
 
 /// Fewer terms than this go to blst.
 const FEW: usize = 128;
@@ -74,13 +78,8 @@ fn block<K: Kernel>(
         return K::Group::small_multiply(&bases, scalars);
     }
     let windows = Windows::for_terms(scalars.len());
-    let recoded: Vec<_> = scalars.par_iter().map(|s| windows.recode(s)).collect();
     let tasks = split(windows, rayon::current_num_threads());
-    let terms = Terms::<K> {
-        encodings,
-        positions,
-        recoded,
-    };
+    let terms = Terms::<K>::new(encodings, positions, scalars, windows);
     let sums: Vec<_> = tasks
         .into_par_iter()
         .with_max_len(1)
@@ -105,6 +104,15 @@ struct Task {
     count: usize,
 }
 
+impl Task {
+    fn buckets(&self) -> Buckets {
+        Buckets {
+            low: self.low,
+            count: self.count,
+        }
+    }
+}
+
 /// Whole windows as long as they go evenly among the threads, the rest in parts, which must read all digits each.
 fn split(windows: Windows, threads: usize) -> Vec<Task> {
     let whole = windows.count - windows.count % threads as u32;
@@ -126,63 +134,48 @@ fn split(windows: Windows, threads: usize) -> Vec<Task> {
     tasks
 }
 
-struct Terms<'a, K: Kernel> {
-    encodings: &'a [Encoding<K>],
-    positions: Positions<'a>,
+/// Bases and scalars of a block, ready for all windows.
+struct Terms<K: Kernel> {
+    points: Vec<K::Point>,
     recoded: Vec<Recoded>,
 }
 
-impl<K: Kernel> Terms<'_, K> {
+impl<K: Kernel> Terms<K> {
+    fn new(
+        encodings: &[Encoding<K>],
+        positions: Positions<'_>,
+        scalars: &[Scalar],
+        windows: Windows,
+    ) -> Self {
+        let count = scalars.len();
+        let mut recoded = memory::with_capacity(count);
+        let scalars = scalars.par_iter().with_min_len(IMPORT);
+        scalars
+            .map(|scalar| windows.recode(scalar))
+            .collect_into_vec(&mut recoded);
+        let mut points = memory::with_capacity(count);
+        let pieces = points.spare_capacity_mut()[..count].par_chunks_mut(IMPORT);
+        pieces.enumerate().for_each(|(i, piece)| {
+            let terms = i * IMPORT..i * IMPORT + piece.len();
+            match positions {
+                Positions::Leading => {
+                    let positions: Vec<_> = terms.map(|term| term as Leaf).collect();
+                    K::import(encodings, &positions, piece);
+                }
+                Positions::At(positions) => K::import(encodings, &positions[terms], piece),
+            }
+        });
+        // SAFETY: import has written all of every piece.
+        unsafe { points.set_len(count) };
+        Terms { points, recoded }
+    }
+
     fn task(&self, windows: Windows, task: &Task) -> Projective<K> {
-        let sorted = Sorted::new(
-            self.positions,
-            &self.recoded,
-            windows.window(task.window),
-            task,
-        );
-        let mut adder = Adder::<K>::new(self.encodings, task.count, sorted.leaves.len());
-        for (bucket, ends) in sorted.starts.windows(2).enumerate() {
-            adder.push(
-                bucket as u32,
-                &sorted.leaves[ends[0] as usize..ends[1] as usize],
-            );
-        }
+        let sorted = Sorted::new(&self.recoded, windows.window(task.window), task.buckets());
+        let mut adder = Adder::<K>::new(Bases::Imported(&self.points), task.count, sorted.len());
+        sorted.for_each_bucket(|bucket, leaves| adder.push(bucket, leaves));
         adder.finish();
         weighted::<K>(&mut adder, task.count, task.low)
-    }
-}
-
-/// Leaves in the order of their buckets.
-struct Sorted {
-    leaves: Vec<Leaf>,
-    /// Where each bucket begins, and the end.
-    starts: Vec<u32>,
-}
-
-impl Sorted {
-    fn new(positions: Positions<'_>, recoded: &[Recoded], window: Window, task: &Task) -> Self {
-        // Terms of no bucket here go to one more, behind the last; no branch, which would be mispredicted.
-        let bucket_of = |digit: u32| (digit as usize).wrapping_sub(task.low + 1).min(task.count);
-        let mut keys = Vec::with_capacity(recoded.len());
-        let mut next = vec![0u32; task.count + 2];
-        for scalar in recoded {
-            let (digit, negative) = window.digit(scalar);
-            let bucket = bucket_of(digit) as u32;
-            next[bucket as usize + 1] += 1;
-            keys.push(bucket | if negative { NEGATIVE } else { 0 });
-        }
-        for bucket in 0..=task.count {
-            next[bucket + 1] += next[bucket];
-        }
-        let starts = next[..=task.count].to_vec();
-        let mut leaves = vec![0; recoded.len()];
-        for (term, key) in keys.iter().enumerate() {
-            let place = &mut next[(key & !NEGATIVE) as usize];
-            leaves[*place as usize] = positions.of(term) | key & NEGATIVE;
-            *place += 1;
-        }
-        leaves.truncate(starts[task.count] as usize);
-        Sorted { leaves, starts }
     }
 }
 

@@ -4,7 +4,7 @@
 //! sum of one entry a window, and many multiples are as many sums by the batch-affine adder.
 
 use super::Group;
-use super::adder::Adder;
+use super::adder::{Adder, Bases};
 use super::digits::Windows;
 use super::group::sealed::Kernels;
 use super::kernel::{Kernel, Leaf, NEGATIVE};
@@ -70,7 +70,7 @@ impl<G: Group> Table<G> {
 
     fn task<K: Kernel<Group = G>>(&self, scalars: &[Scalar]) -> Vec<G::Affine> {
         let operands = scalars.len() * self.windows.count as usize;
-        let mut adder = Adder::<K>::new(&self.multiples, scalars.len(), operands);
+        let mut adder = Adder::<K>::new(Bases::Encoded(&self.multiples), scalars.len(), operands);
         let mut leaves = Vec::new();
         for (sink, scalar) in scalars.iter().enumerate() {
             let recoded = self.windows.recode(scalar);

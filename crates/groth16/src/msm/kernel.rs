@@ -1,8 +1,9 @@
 //! What an instruction set has to offer: batches of independent affine additions.
 
 use super::group::Group;
+use std::mem::MaybeUninit;
 
-/// An operand out of the encoded points: index, and bit 31 set for the negative.
+/// An operand out of the given points: index, and bit 31 set for the negative.
 pub(super) type Leaf = u32;
 
 /// The bit of a [`Leaf`] that asks for the negative.
@@ -46,74 +47,78 @@ pub trait Kernel: Default + Send {
     /// A point in the kernel's own form; the default is infinity.
     type Point: Copy + Default + Send + Sync;
 
+    /// Takes the encodings at `positions` over into the kernel's form, all of `to`. Signs are left for the leaves.
+    ///
+    /// # Panics
+    /// When lengths differ or a position is out of range.
+    fn import(
+        encodings: &[<Self::Group as Group>::Encoding],
+        positions: &[Leaf],
+        to: &mut [MaybeUninit<Self::Point>],
+    );
+
     /// Carries out all of a batch and empties it, equal, opposite and infinite operands included. Leaves index
-    /// `encodings`. `ahead` is some memory traffic to be spread over the work.
+    /// `leaves`. `ahead` is some memory traffic to be spread over the work.
     fn run(
         &mut self,
-        encodings: &[<Self::Group as Group>::Encoding],
+        leaves: &[Self::Point],
         arena: &mut [Self::Point],
         batch: &mut Batch,
-        ahead: &mut Ahead<'_, <Self::Group as Group>::Encoding>,
+        ahead: &mut Ahead<'_, Self::Point>,
     );
 
     /// The point in blst's form.
     fn export(point: &Self::Point) -> <Self::Group as Group>::Affine;
 }
 
-/// The next batch's leaves, being copied together from all over memory while the present batch is computed. Asked
-/// for only when needed, their cache and TLB misses come in a burst, several times over.
-pub struct Ahead<'a, E> {
-    from: &'a [E],
-    leaves: &'a mut [Leaf],
-    to: &'a mut [E],
-    done: usize,
+/// The next batch's leaves, asked for from all over memory while the present batch is computed. Asked for only when
+/// needed, their cache misses come in a burst.
+pub struct Ahead<'a, P> {
+    points: &'a [P],
+    leaves: &'a [Leaf],
 }
 
-impl<'a, E: Copy> Ahead<'a, E> {
-    /// Copies `from[leaf]` to `to[i]` for the i-th leaf, which then is replaced by i with the same sign.
-    pub fn new(from: &'a [E], leaves: &'a mut [Leaf], to: &'a mut [E]) -> Self {
-        assert!(leaves.len() <= to.len());
-        Ahead {
-            from,
-            leaves,
-            to,
-            done: 0,
-        }
+impl<'a, P> Ahead<'a, P> {
+    /// For these leaves out of `points`.
+    pub fn new(points: &'a [P], leaves: &'a [Leaf]) -> Self {
+        Ahead { points, leaves }
+    }
+
+    /// Nothing to ask for.
+    pub fn nothing() -> Self {
+        Ahead::new(&[], &[])
     }
 
     /// How many are left.
     pub fn len(&self) -> usize {
-        self.leaves.len() - self.done
+        self.leaves.len()
     }
 
-    /// Copies the next `count`, and asks for those to be copied two calls later.
+    /// Asks for the next `count`.
     #[inline]
     pub fn advance(&mut self, count: usize) {
-        let until = self.leaves.len().min(self.done + count);
-        for i in self.done..until {
-            if let Some(leaf) = self.leaves.get(i + 4 * count) {
-                prefetch(&self.from[(leaf & !NEGATIVE) as usize]);
-            }
-            let leaf = self.leaves[i];
-            self.to[i] = self.from[(leaf & !NEGATIVE) as usize];
-            self.leaves[i] = i as u32 | leaf & NEGATIVE;
+        let (now, later) = self.leaves.split_at(self.leaves.len().min(count));
+        for leaf in now {
+            prefetch(self.points, (leaf & !NEGATIVE) as usize);
         }
-        self.done = until;
+        self.leaves = later;
     }
 }
 
-/// Asks for all cache lines of a value.
+/// Asks for all cache lines of an element into the L2 cache: a batch's leaves are too many for the first.
 #[inline(always)]
-fn prefetch<T>(value: &T) {
+fn prefetch<T>(array: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start = (value as *const T).cast::<i8>();
-        for line in (0..size_of::<T>()).step_by(64).chain([size_of::<T>() - 1]) {
-            // SAFETY: a prefetch reads nothing, and the address lies in the value.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line)) };
+        use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        let start = array.as_ptr().wrapping_add(index).cast::<i8>();
+        for line in 0..size_of::<T>().div_ceil(64) {
+            // An element may begin in the middle of a line: its last byte is in the last line asked for.
+            let offset = (64 * line + 63).min(size_of::<T>() - 1);
+            // SAFETY: a prefetch reads nothing and faults nowhere.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_add(offset)) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    let _ = (array, index);
 }

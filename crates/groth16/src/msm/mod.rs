@@ -13,6 +13,7 @@ mod kernel;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 mod portable;
+mod sort;
 mod sum;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use super::group::{Group, sealed::Kernels};
 use super::kernel::{Ahead, Batch, Kernel, Leaf, NEGATIVE, Pair};
 use crate::field::fp_power_of_two;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// An affine point of the isomorphic curve; infinity is (0, 0), which is on neither curve.
 #[derive(Clone, Copy, Default)]
@@ -61,21 +62,18 @@ trait Source<F> {
     fn point(&self, arena: &[Point<F>], at: u32) -> Point<F>;
 }
 
-struct Leaves<'a, G: Group>(&'a [G::Encoding]);
+struct Leaves<'a, F>(&'a [Point<F>]);
 
-impl<G: Group> Source<G::Coordinate> for Leaves<'_, G> {
+impl<F: Coordinate> Source<F> for Leaves<'_, F> {
     #[inline]
-    fn x(&self, _: &[Point<G::Coordinate>], leaf: Leaf) -> G::Coordinate {
-        let encoding = self.0[(leaf & !NEGATIVE) as usize].as_ref();
-        G::Coordinate::read_words(&encoding[..G::Coordinate::BYTES])
+    fn x(&self, _: &[Point<F>], leaf: Leaf) -> F {
+        self.0[(leaf & !NEGATIVE) as usize].x
     }
     #[inline]
-    fn point(&self, arena: &[Point<G::Coordinate>], leaf: Leaf) -> Point<G::Coordinate> {
-        let encoding = self.0[(leaf & !NEGATIVE) as usize].as_ref();
-        let y = G::Coordinate::read_words(&encoding[G::Coordinate::BYTES..]);
-        let y = y.scale(&const { fp_power_of_two(192) });
+    fn point(&self, _: &[Point<F>], leaf: Leaf) -> Point<F> {
+        let Point { x, y } = self.0[(leaf & !NEGATIVE) as usize];
         Point {
-            x: self.x(arena, leaf),
+            x,
             y: if leaf & NEGATIVE != 0 { y.neg() } else { y },
         }
     }
@@ -168,8 +166,10 @@ impl<G: Group> Portable<G> {
         pairs: &[Pair],
         from: &impl Source<G::Coordinate>,
         inverse: &mut G::Coordinate,
+        ahead: &mut Ahead<'_, Point<G::Coordinate>>,
     ) {
         for pair in pairs.iter().rev() {
+            ahead.advance(1);
             let Step {
                 denominator,
                 before,
@@ -188,14 +188,26 @@ impl<G: Group> Kernel for Portable<G> {
     type Group = G;
     type Point = Point<G::Coordinate>;
 
+    fn import(encodings: &[G::Encoding], positions: &[Leaf], to: &mut [MaybeUninit<Self::Point>]) {
+        assert_eq!(positions.len(), to.len(), "a place a position");
+        for (position, to) in positions.iter().zip(to) {
+            let encoding = encodings[(position & !NEGATIVE) as usize].as_ref();
+            let (x, y) = encoding.split_at(G::Coordinate::BYTES);
+            to.write(Point {
+                x: G::Coordinate::read_words(x),
+                y: G::Coordinate::read_words(y).scale(&const { fp_power_of_two(192) }),
+            });
+        }
+    }
+
     fn run(
         &mut self,
-        encodings: &[G::Encoding],
+        leaves: &[Self::Point],
         arena: &mut [Self::Point],
         batch: &mut Batch,
-        _: &mut Ahead<'_, G::Encoding>,
+        ahead: &mut Ahead<'_, Self::Point>,
     ) {
-        let leaves = &Leaves::<G>(encodings);
+        let leaves = &Leaves(leaves);
         for single in batch.singles.drain(..) {
             arena[single.to as usize] = leaves.point(arena, single.leaf);
         }
@@ -203,8 +215,8 @@ impl<G: Group> Kernel for Portable<G> {
         self.forward(arena, &batch.leaves, leaves, &mut product);
         self.forward(arena, &batch.inner, &Arena, &mut product);
         let mut inverse = product.invert();
-        self.backward(arena, &batch.inner, &Arena, &mut inverse);
-        self.backward(arena, &batch.leaves, leaves, &mut inverse);
+        self.backward(arena, &batch.inner, &Arena, &mut inverse, ahead);
+        self.backward(arena, &batch.leaves, leaves, &mut inverse, ahead);
         batch.leaves.clear();
         batch.inner.clear();
     }

@@ -7,6 +7,7 @@
 //! The fast path knows no special cases. Equal x makes the product of all denominators zero, which is looked at once a
 //! batch, and infinity shows as a zero x: then the careful path runs.
 
+mod import;
 mod load;
 mod passes;
 
@@ -14,11 +15,12 @@ use self::load::Operands;
 use self::passes::{Cases, Work};
 use super::coordinate::Coordinate;
 use super::group::Group;
-use super::kernel::{Ahead, Batch, Kernel, Pair};
+use super::kernel::{Ahead, Batch, Kernel, Leaf, Pair};
 use crate::field::fp_power_of_two;
 use crate::field::fp8::Ext;
 use blst::blst_fp;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// Pairs that a step of a pass takes: two vectors, so that neighbouring multiplications are independent.
 const STEP: usize = 16;
@@ -73,16 +75,21 @@ impl<G: Group, const D: usize> Kernel for Lanes<G, D> {
     type Group = G;
     type Point = Point<D>;
 
+    fn import(encodings: &[G::Encoding], positions: &[Leaf], to: &mut [MaybeUninit<Point<D>>]) {
+        // SAFETY: kernels for lanes are chosen only where `Isa::require` has found the instructions.
+        unsafe { import::import(encodings, positions, to) }
+    }
+
     fn run(
         &mut self,
-        encodings: &[G::Encoding],
+        leaves: &[Point<D>],
         arena: &mut [Point<D>],
         batch: &mut Batch,
-        ahead: &mut Ahead<'_, G::Encoding>,
+        ahead: &mut Ahead<'_, Point<D>>,
     ) {
         pad(&mut batch.leaves);
         pad(&mut batch.inner);
-        let operands = Operands::new::<G>(encodings, arena, batch);
+        let operands = Operands::new(leaves, arena, batch);
         // SAFETY: kernels for lanes are chosen only where `Isa::require` has found the instructions.
         unsafe { self.run_lanes(&operands, batch, ahead) };
         batch.singles.clear();

@@ -8,7 +8,7 @@
 use super::super::group::Group;
 use super::super::kernel::{Ahead, Batch, Pair, Single};
 use super::load::*;
-use super::{Lanes, STEP};
+use super::{Lanes, Point, STEP};
 use crate::field::fp8::*;
 use crate::field::lanes::*;
 use blst::{blst_fp, blst_fp_inverse, blst_fp_mul};
@@ -184,7 +184,7 @@ fn invert_all(elements: &[blst_fp; 8]) -> [blst_fp; 8] {
 impl<G: Group, const D: usize> Lanes<G, D> {
     simd! {
     /// A whole batch; pairs are padded to whole steps.
-    pub(super) fn run_lanes(&mut self, from: &Operands<D>, batch: &Batch, ahead: &mut Ahead<'_, G::Encoding>) {
+    pub(super) fn run_lanes(&mut self, from: &Operands<D>, batch: &Batch, ahead: &mut Ahead<'_, Point<D>>) {
         take_over(from, &batch.singles);
         let vectors = (batch.leaves.len() + batch.inner.len()) / 8;
         if vectors == 0 {
@@ -208,7 +208,7 @@ impl<G: Group, const D: usize> Lanes<G, D> {
         &mut self,
         from: &Operands<D>,
         batch: &Batch,
-        ahead: &mut Ahead<'_, G::Encoding>,
+        ahead: &mut Ahead<'_, Point<D>>,
     ) -> bool {
         let first_inner = batch.leaves.len() / 8;
         let vectors = first_inner + batch.inner.len() / 8;
@@ -242,7 +242,7 @@ impl<G: Group, const D: usize> Lanes<G, D> {
             for g in 0..2 {
                 let vector = first + 2 * step + g;
                 if let Some(later) = pairs.get(STEP * step + 8 * g + 32..STEP * step + 8 * g + 40) {
-                    prefetch::<D, LEAF>(from, later);
+                    prefetch::<D, LEAF, false>(from, later);
                 }
                 let pairs = &pairs16[8 * g..8 * g + 8];
                 let (x1, x2) = (load_x::<D, LEAF>(from, pairs, Side::A), load_x::<D, LEAF>(from, pairs, Side::B));
@@ -268,12 +268,12 @@ impl<G: Group, const D: usize> Lanes<G, D> {
         from: &Operands<D>,
         pairs: &[Pair],
         first: usize,
-        ahead: &mut Ahead<'_, G::Encoding>,
+        ahead: &mut Ahead<'_, Point<D>>,
         share: usize,
     ) {
         for (step, pairs16) in pairs.chunks_exact(STEP).enumerate().rev() {
             if step > 0 {
-                prefetch::<D, LEAF>(from, &pairs[STEP * (step - 1)..STEP * step]);
+                prefetch::<D, LEAF, true>(from, &pairs[STEP * (step - 1)..STEP * step]);
             }
             ahead.advance(share);
             let vector = first + 2 * step;
@@ -327,7 +327,8 @@ impl<G: Group, const D: usize> Lanes<G, D> {
                 if CAREFUL && self.cases[vector + g].any() {
                     replace_special(w, g, self.cases[vector + g], signs_of::<LEAF>(pairs));
                 }
-                store(from, pairs, &w.x3[g], &w.y3[g]);
+                // SAFETY: in range, and borrowed for the batch.
+                unsafe { store(&from.sums(pairs), &w.x3[g], &w.y3[g]) };
             }
         }
     }
@@ -372,7 +373,8 @@ fn take_over<const D: usize>(from: &Operands<D>, singles: &[Single]) {
         }
         let x = load_x::<D, true>(from, &pairs, Side::A);
         let y = load_y::<D, true>(from, &pairs, Side::A);
-        store(from, &pairs, &x, &loose_y(&y, signs(&pairs, Side::A)));
+        // SAFETY: as above.
+        unsafe { store(&from.sums(&pairs), &x, &loose_y(&y, signs(&pairs, Side::A))) };
     }
 }
 }
