@@ -301,10 +301,10 @@ impl Resident {
 
     fn quotient_on_host(&self, domain: &Domain, witness: &Witness) -> Vec<[u8; 32]> {
         let log_n = self.circuit.log_domain();
-        let [mut a, mut b, mut c] = [(); 3].map(|()| vec![Scalar::ZERO; 1 << log_n]);
+        let [mut a, mut b] = [(); 2].map(|()| vec![Scalar::ZERO; 1 << log_n]);
         self.circuit.evaluate(Matrix::A, witness, &mut a);
         self.circuit.evaluate(Matrix::B, witness, &mut b);
-        quotient(domain, &mut a, &mut b, &mut c);
+        quotient(domain, &mut a, &mut b);
         let reversed = |i: usize| {
             if log_n == 0 {
                 0

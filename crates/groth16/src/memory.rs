@@ -1,7 +1,32 @@
 //! Memory for large arrays that are read and written all over the place.
 //!
 //! With pages of 4 KiB nearly every access to such an array misses the TLB, and every first touch of a page is a trap. So
-//! the system is asked for huge pages, which it may grant or not.
+//! the system is asked for huge pages, which it may grant or not, and what was used is kept to be used again.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Things to be used again: as many as were ever in use at once.
+pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Pool(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T: Default> Pool<T> {
+    /// Lends one, as its last user left it. It is lost if `run` panics.
+    pub(crate) fn with<R>(&self, run: impl FnOnce(&mut T) -> R) -> R {
+        let mut thing = self.idle(Vec::pop).unwrap_or_default();
+        let result = run(&mut thing);
+        self.idle(|idle| idle.push(thing));
+        result
+    }
+
+    fn idle<R>(&self, access: impl FnOnce(&mut Vec<T>) -> R) -> R {
+        access(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 /// From this many bytes on huge pages are asked for.
 #[cfg(target_os = "linux")]

@@ -15,19 +15,22 @@ use blstrs::Scalar;
 use ff::Field;
 use rayon::prelude::*;
 
+use crate::memory;
 use crate::ntt::Domain;
 
 const CHUNK: usize = 1 << 12;
 
 /// Overwrites `a` with the n coefficients of h, lowest first; the last one is zero. `a` and `b` hold A and B's values on
-/// the domain, and both have its length n; `b` and `c` are left with nothing of use, `c` with length n. On all cores.
-pub fn quotient(domain: &Domain, a: &mut [Scalar], b: &mut [Scalar], c: &mut Vec<Scalar>) {
-    // c = a∘b, for a satisfied system.
+/// the domain, and both have its length n; `b` is left with nothing of use. On all cores.
+pub fn quotient(domain: &Domain, a: &mut [Scalar], b: &mut [Scalar]) {
+    // c = a∘b, for a satisfied system. It does not outlive the quotient: the multiplication that follows in a proof takes
+    // more memory than anything else.
+    let mut c = memory::with_capacity(a.len());
     a.par_iter()
         .with_min_len(CHUNK)
         .zip(&*b)
         .map(|(a, b)| *a * b)
-        .collect_into_vec(c);
+        .collect_into_vec(&mut c);
 
     // N: A and B onto the coset, multiplied, and back. Transforms back come out n times too large, so n³·N, with
     // the coefficients in bit-reversed order, which is undone once at the very end.
@@ -41,19 +44,21 @@ pub fn quotient(domain: &Domain, a: &mut [Scalar], b: &mut [Scalar], c: &mut Vec
     domain.coset_intt_to_bitrev(a);
 
     // h = (C − N)/2, from n·C and n³·N.
-    domain.intt_to_bitrev(c);
+    domain.intt_to_bitrev(&mut c);
     let n = Scalar::from(a.len() as u64);
     let inverse = |x: Scalar| {
         x.invert()
             .expect("a power of two is not zero in a field of odd order")
     };
-    let (scale_n, scale_h) = (inverse(n.square()), inverse(n.double()));
+    let (scale_n, scale_h) = (-inverse(n.square()), inverse(n.double()));
     a.par_chunks_mut(CHUNK)
         .zip(c.par_chunks(CHUNK))
         .for_each(|(a, c)| {
-            a.iter_mut()
-                .zip(c)
-                .for_each(|(a, c)| *a = (*c - *a * scale_n) * scale_h);
+            a.iter_mut().zip(c).for_each(|(a, c)| {
+                *a *= &scale_n;
+                *a += c;
+                *a *= &scale_h;
+            });
         });
     domain.bit_reverse(a);
 }
@@ -120,7 +125,7 @@ mod tests {
                     || -> Vec<Scalar> { (0..1 << log).map(|_| Scalar::random(&mut rng)).collect() };
                 let (mut a, mut b) = (random(), random());
                 let expected = naive(&a, &b, omega);
-                quotient(&domain, &mut a, &mut b, &mut Vec::new());
+                quotient(&domain, &mut a, &mut b);
                 assert_eq!(a, expected, "2^{log} on {isa}");
             }
         }
@@ -134,7 +139,7 @@ mod tests {
         for isa in isas() {
             let domain = Domain::new(isa, 1).unwrap();
             let (mut a, mut b) = (scalars([3, 1]), scalars([5, 1]));
-            quotient(&domain, &mut a, &mut b, &mut Vec::new());
+            quotient(&domain, &mut a, &mut b);
             assert_eq!(a, scalars([2, 0]));
         }
     }

@@ -71,12 +71,18 @@ struct Run {
 }
 
 impl<'a, K: Kernel> Adder<'a, K> {
-    /// For `sinks` sums of at most `operands` of the bases in all.
-    pub(super) fn new(bases: Bases<'a, K>, sinks: usize, operands: usize) -> Self {
+    /// For `sinks` sums of at most `operands` of the bases in all. The arena's content is overwritten.
+    pub(super) fn new(
+        bases: Bases<'a, K>,
+        sinks: usize,
+        operands: usize,
+        mut arena: Vec<K::Point>,
+    ) -> Self {
         let spill_places = operands / CHUNK + 1;
         // A chunk lives for as many batches as its trees are high; one is staged, one open.
         let chunks = (operands / CHUNK + 2).min(CHUNK.ilog2() as usize + 4);
-        let mut arena = memory::with_capacity(sinks + spill_places + chunks * PLACES);
+        arena.clear();
+        memory::reserve(&mut arena, sinks + spill_places + chunks * PLACES);
         arena.resize(sinks + spill_places, K::Point::default());
         let mut adder = Adder {
             kernel: K::default(),
@@ -99,6 +105,11 @@ impl<'a, K: Kernel> Adder<'a, K> {
         };
         adder.open = adder.fresh_chunk();
         adder
+    }
+
+    /// Gives the arena back.
+    pub(super) fn into_arena(self) -> Vec<K::Point> {
+        self.arena
     }
 
     fn fresh_chunk(&mut self) -> Chunk<K> {

@@ -5,7 +5,7 @@ use super::digits::{Recoded, Windows};
 use super::group::{Group, decode};
 use super::kernel::{Kernel, Leaf, NEGATIVE, Pair};
 use super::sort::{Buckets, Sorted};
-use crate::memory;
+use crate::memory::{self, Pool};
 use blstrs::Scalar;
 use group::Group as _;
 use rayon::prelude::*;
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 const BLOCK: usize = 1 << 21;
 
 /// Terms that are made ready at a time.
-const IMPORT: usize = 1 << 10;
+const PIECE: usize = 1 << 10;
 
 /// Fewer terms than this go to blst.
 const FEW: usize = 128;
@@ -53,13 +53,15 @@ pub(super) fn multiply<K: Kernel>(
             assert_eq!(scalars.len(), positions.len(), "a scalar a position")
         }
     }
+    let mut buffers = Buffers::<K>::default();
     let blocks = scalars.chunks(BLOCK).enumerate();
     blocks.fold(Projective::<K>::identity(), |sum, (i, scalars)| {
         let terms = i * BLOCK..i * BLOCK + scalars.len();
-        sum + match positions {
-            Positions::Leading => block::<K>(&encodings[terms], Positions::Leading, scalars),
-            Positions::At(at) => block::<K>(encodings, Positions::At(&at[terms]), scalars),
-        }
+        let (bases, positions) = match positions {
+            Positions::Leading => (&encodings[terms], Positions::Leading),
+            Positions::At(at) => (encodings, Positions::At(&at[terms])),
+        };
+        sum + block::<K>(bases, positions, scalars, &mut buffers)
     })
 }
 
@@ -67,6 +69,7 @@ fn block<K: Kernel>(
     encodings: &[Encoding<K>],
     positions: Positions<'_>,
     scalars: &[Scalar],
+    buffers: &mut Buffers<K>,
 ) -> Projective<K> {
     assert!(
         encodings.len() < NEGATIVE as usize,
@@ -78,12 +81,14 @@ fn block<K: Kernel>(
         return K::Group::small_multiply(&bases, scalars);
     }
     let windows = Windows::for_terms(scalars.len());
+    buffers.import(encodings, positions, scalars.len());
+    buffers.recode(windows, scalars);
     let tasks = split(windows, rayon::current_num_threads());
-    let terms = Terms::<K>::new(encodings, positions, scalars, windows);
+    let buffers = &*buffers;
     let sums: Vec<_> = tasks
         .into_par_iter()
         .with_max_len(1)
-        .map(|task| (task.window, terms.task(windows, &task)))
+        .map(|task| (task.window, buffers.task(windows, &task)))
         .collect();
     let window = |w| {
         sums.iter()
@@ -134,29 +139,45 @@ fn split(windows: Windows, threads: usize) -> Vec<Task> {
     tasks
 }
 
-/// Bases and scalars of a block, ready for all windows.
-struct Terms<K: Kernel> {
+/// Bases and scalars of a block, ready for all windows, and what the tasks work with.
+struct Buffers<K: Kernel> {
     points: Vec<K::Point>,
     recoded: Vec<Recoded>,
+    scratch: Pool<Scratch<K>>,
 }
 
-impl<K: Kernel> Terms<K> {
-    fn new(
-        encodings: &[Encoding<K>],
-        positions: Positions<'_>,
-        scalars: &[Scalar],
-        windows: Windows,
-    ) -> Self {
-        let count = scalars.len();
-        let mut recoded = memory::with_capacity(count);
-        let scalars = scalars.par_iter().with_min_len(IMPORT);
-        scalars
-            .map(|scalar| windows.recode(scalar))
-            .collect_into_vec(&mut recoded);
-        let mut points = memory::with_capacity(count);
-        let pieces = points.spare_capacity_mut()[..count].par_chunks_mut(IMPORT);
+/// What a task works with.
+struct Scratch<K: Kernel> {
+    sorted: Sorted,
+    arena: Vec<K::Point>,
+}
+
+impl<K: Kernel> Default for Buffers<K> {
+    fn default() -> Self {
+        Buffers {
+            points: Vec::new(),
+            recoded: Vec::new(),
+            scratch: Pool::default(),
+        }
+    }
+}
+
+impl<K: Kernel> Default for Scratch<K> {
+    fn default() -> Self {
+        Scratch {
+            sorted: Sorted::default(),
+            arena: Vec::new(),
+        }
+    }
+}
+
+impl<K: Kernel> Buffers<K> {
+    fn import(&mut self, encodings: &[Encoding<K>], positions: Positions<'_>, count: usize) {
+        self.points.clear();
+        memory::reserve(&mut self.points, count);
+        let pieces = self.points.spare_capacity_mut()[..count].par_chunks_mut(PIECE);
         pieces.enumerate().for_each(|(i, piece)| {
-            let terms = i * IMPORT..i * IMPORT + piece.len();
+            let terms = i * PIECE..i * PIECE + piece.len();
             match positions {
                 Positions::Leading => {
                     let positions: Vec<_> = terms.map(|term| term as Leaf).collect();
@@ -166,16 +187,28 @@ impl<K: Kernel> Terms<K> {
             }
         });
         // SAFETY: import has written all of every piece.
-        unsafe { points.set_len(count) };
-        Terms { points, recoded }
+        unsafe { self.points.set_len(count) };
+    }
+
+    fn recode(&mut self, windows: Windows, scalars: &[Scalar]) {
+        memory::reserve(&mut self.recoded, scalars.len());
+        let scalars = scalars.par_iter().with_min_len(PIECE);
+        let recoded = scalars.map(|scalar| windows.recode(scalar));
+        recoded.collect_into_vec(&mut self.recoded);
     }
 
     fn task(&self, windows: Windows, task: &Task) -> Projective<K> {
-        let sorted = Sorted::new(&self.recoded, windows.window(task.window), task.buckets());
-        let mut adder = Adder::<K>::new(Bases::Imported(&self.points), task.count, sorted.len());
-        sorted.for_each_bucket(|bucket, leaves| adder.push(bucket, leaves));
-        adder.finish();
-        weighted::<K>(&mut adder, task.count, task.low)
+        self.scratch.with(|Scratch { sorted, arena }| {
+            let window = windows.window(task.window);
+            sorted.fill(&self.recoded, window, task.buckets());
+            let bases = Bases::Imported(&self.points);
+            let mut adder = Adder::<K>::new(bases, task.count, sorted.len(), std::mem::take(arena));
+            sorted.for_each_bucket(|bucket, leaves| adder.push(bucket, leaves));
+            adder.finish();
+            let sum = weighted::<K>(&mut adder, task.count, task.low);
+            *arena = adder.into_arena();
+            sum
+        })
     }
 }
 

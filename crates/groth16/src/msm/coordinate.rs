@@ -18,12 +18,19 @@ pub trait Coordinate: Copy + Default + PartialEq + Send + Sync + 'static {
     fn scale(&self, by: &blst_fp) -> Self;
     /// Product.
     fn mul(&self, by: &Self) -> Self;
+    /// Product, written to where it is to stay. What blst has just written is better not copied: it stores by words, a
+    /// copy loads by vectors, and such a load waits for the stores to leave the processor.
+    fn mul_to(&self, by: &Self, out: &mut Self);
+    /// Product, in place.
+    fn mul_by(&mut self, by: &Self);
     /// Square.
     fn square(&self) -> Self;
     /// Sum.
     fn add(&self, other: &Self) -> Self;
     /// Difference.
     fn sub(&self, other: &Self) -> Self;
+    /// Difference, written to where it is to stay.
+    fn sub_to(&self, other: &Self, out: &mut Self);
     /// Negative.
     fn neg(&self) -> Self;
     /// Inverse, zero for zero.
@@ -77,6 +84,16 @@ impl Coordinate for blst_fp {
         call!(blst_fp_mul(self, by))
     }
     #[inline]
+    fn mul_to(&self, by: &Self, out: &mut Self) {
+        // SAFETY: blst reads the operands and writes the result.
+        unsafe { blst_fp_mul(out, self, by) };
+    }
+    #[inline]
+    fn mul_by(&mut self, by: &Self) {
+        // SAFETY: blst reads the operands before it writes the result.
+        unsafe { blst_fp_mul(self, self, by) };
+    }
+    #[inline]
     fn square(&self) -> Self {
         call!(blst_fp_sqr(self))
     }
@@ -87,6 +104,11 @@ impl Coordinate for blst_fp {
     #[inline]
     fn sub(&self, other: &Self) -> Self {
         call!(blst_fp_sub(self, other))
+    }
+    #[inline]
+    fn sub_to(&self, other: &Self, out: &mut Self) {
+        // SAFETY: as above.
+        unsafe { blst_fp_sub(out, self, other) };
     }
     #[inline]
     fn neg(&self) -> Self {
@@ -138,6 +160,16 @@ impl Coordinate for blst_fp2 {
         call!(blst_fp2_mul(self, by))
     }
     #[inline]
+    fn mul_to(&self, by: &Self, out: &mut Self) {
+        // SAFETY: blst reads the operands and writes the result.
+        unsafe { blst_fp2_mul(out, self, by) };
+    }
+    #[inline]
+    fn mul_by(&mut self, by: &Self) {
+        // SAFETY: blst reads the operands before it writes the result.
+        unsafe { blst_fp2_mul(self, self, by) };
+    }
+    #[inline]
     fn square(&self) -> Self {
         call!(blst_fp2_sqr(self))
     }
@@ -148,6 +180,11 @@ impl Coordinate for blst_fp2 {
     #[inline]
     fn sub(&self, other: &Self) -> Self {
         call!(blst_fp2_sub(self, other))
+    }
+    #[inline]
+    fn sub_to(&self, other: &Self, out: &mut Self) {
+        // SAFETY: as above.
+        unsafe { blst_fp2_sub(out, self, other) };
     }
     #[inline]
     fn neg(&self) -> Self {

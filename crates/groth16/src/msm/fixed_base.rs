@@ -10,7 +10,7 @@ use super::group::sealed::Kernels;
 use super::kernel::{Kernel, Leaf, NEGATIVE};
 use crate::field::Isa;
 use blstrs::Scalar;
-use group::{Curve, Group as _};
+use group::Group as _;
 use rayon::prelude::*;
 
 /// Scalars a task works on: enough for full batches, few enough for its sums to stay in the cache.
@@ -70,7 +70,8 @@ impl<G: Group> Table<G> {
 
     fn task<K: Kernel<Group = G>>(&self, scalars: &[Scalar]) -> Vec<G::Affine> {
         let operands = scalars.len() * self.windows.count as usize;
-        let mut adder = Adder::<K>::new(Bases::Encoded(&self.multiples), scalars.len(), operands);
+        let bases = Bases::Encoded(&self.multiples);
+        let mut adder = Adder::<K>::new(bases, scalars.len(), operands, Vec::new());
         let mut leaves = Vec::new();
         for (sink, scalar) in scalars.iter().enumerate() {
             let recoded = self.windows.recode(scalar);
@@ -92,7 +93,5 @@ impl<G: Group> Table<G> {
 fn row<G: Group>(point: &G::Projective, count: usize) -> Vec<G::Encoding> {
     let multiples = std::iter::successors(Some(*point), |multiple| Some(*multiple + point));
     let multiples: Vec<_> = multiples.take(count).collect();
-    let mut affine = vec![G::Projective::identity().to_affine(); count];
-    G::Projective::batch_normalize(&multiples, &mut affine);
-    affine.iter().map(G::encode).collect()
+    G::normalise(&multiples).iter().map(G::encode).collect()
 }

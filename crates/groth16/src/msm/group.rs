@@ -28,6 +28,10 @@ pub trait Group: sealed::Kernels + Send + Sync + 'static {
     #[doc(hidden)]
     fn small_multiply(points: &[Self::Affine], scalars: &[Scalar]) -> Self::Projective;
 
+    /// Affine points, with one inversion for many.
+    #[doc(hidden)]
+    fn normalise(points: &[Self::Projective]) -> Vec<Self::Affine>;
+
     /// Encodes a point.
     fn encode(point: &Self::Affine) -> Self::Encoding;
 }
@@ -61,7 +65,7 @@ pub(super) fn decode<G: Group>(encoding: &G::Encoding) -> G::Affine {
 
 macro_rules! group {
     ($(#[$doc:meta])* $marker:ident, $degree:literal, $bytes:literal, $coordinate:ident, $affine:ident, $projective:ident,
-     $is_infinity:ident, $scratch_size:ident, $pippenger:ident) => {
+     $is_infinity:ident, $to_affine:ident, $scratch_size:ident, $pippenger:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $marker;
@@ -111,6 +115,15 @@ macro_rules! group {
                 }
                 product
             }
+            fn normalise(points: &[$projective]) -> Vec<$affine> {
+                let mut affine = vec![$affine::default(); points.len()];
+                let pointers: Vec<_> = points.iter().map(|p| p.as_ref() as *const _).collect();
+                if let Some(first) = affine.first_mut() {
+                    // SAFETY: as many points as said, all alive, and room for as many: an affine point is blst's.
+                    unsafe { $to_affine(&raw mut *first.as_mut(), pointers.as_ptr(), points.len()) };
+                }
+                affine
+            }
             fn encode(point: &$affine) -> [u8; $bytes] {
                 point.to_uncompressed()
             }
@@ -121,10 +134,10 @@ macro_rules! group {
 group!(
     /// Points over the base field, 96 bytes encoded.
     G1, 1, 96, blst_fp, G1Affine, G1Projective,
-    blst_p1_affine_is_inf, blst_p1s_mult_pippenger_scratch_sizeof, blst_p1s_mult_pippenger
+    blst_p1_affine_is_inf, blst_p1s_to_affine, blst_p1s_mult_pippenger_scratch_sizeof, blst_p1s_mult_pippenger
 );
 group!(
     /// Points over its quadratic extension, 192 bytes encoded.
     G2, 2, 192, blst_fp2, G2Affine, G2Projective,
-    blst_p2_affine_is_inf, blst_p2s_mult_pippenger_scratch_sizeof, blst_p2s_mult_pippenger
+    blst_p2_affine_is_inf, blst_p2s_to_affine, blst_p2s_mult_pippenger_scratch_sizeof, blst_p2s_mult_pippenger
 );

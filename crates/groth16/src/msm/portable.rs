@@ -11,8 +11,10 @@ use crate::field::fp_power_of_two;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// An affine point of the isomorphic curve; infinity is (0, 0), which is on neither curve.
+/// An affine point of the isomorphic curve; infinity is (0, 0), which is on neither curve. Aligned so that
+/// those of G1 lie in two cache lines.
 #[derive(Clone, Copy, Default)]
+#[repr(align(32))]
 pub struct Point<F> {
     x: F,
     y: F,
@@ -27,20 +29,22 @@ impl<F: Coordinate> Point<F> {
 
 /// The kernel; what it keeps is scratch.
 pub struct Portable<G: Kernels> {
+    /// For each pair of a batch.
     steps: Vec<Step<G::Coordinate>>,
+    cases: Vec<Case>,
     group: PhantomData<G>,
 }
 
 /// A pair on the way: its denominator, and the product of those before it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Step<F> {
     denominator: F,
     before: F,
-    case: Case,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 enum Case {
+    #[default]
     Distinct,
     Equal,
     /// Stored already.
@@ -51,6 +55,7 @@ impl<G: Kernels> Default for Portable<G> {
     fn default() -> Self {
         Portable {
             steps: Vec::new(),
+            cases: Vec::new(),
             group: PhantomData,
         }
     }
@@ -58,7 +63,7 @@ impl<G: Kernels> Default for Portable<G> {
 
 /// Where operands come from. x alone is cheaper for a leaf.
 trait Source<F> {
-    fn x(&self, arena: &[Point<F>], at: u32) -> F;
+    fn x<'a>(&'a self, arena: &'a [Point<F>], at: u32) -> &'a F;
     fn point(&self, arena: &[Point<F>], at: u32) -> Point<F>;
 }
 
@@ -66,8 +71,8 @@ struct Leaves<'a, F>(&'a [Point<F>]);
 
 impl<F: Coordinate> Source<F> for Leaves<'_, F> {
     #[inline]
-    fn x(&self, _: &[Point<F>], leaf: Leaf) -> F {
-        self.0[(leaf & !NEGATIVE) as usize].x
+    fn x<'a>(&'a self, _: &'a [Point<F>], leaf: Leaf) -> &'a F {
+        &self.0[(leaf & !NEGATIVE) as usize].x
     }
     #[inline]
     fn point(&self, _: &[Point<F>], leaf: Leaf) -> Point<F> {
@@ -83,8 +88,8 @@ struct Arena;
 
 impl<F: Coordinate> Source<F> for Arena {
     #[inline]
-    fn x(&self, arena: &[Point<F>], at: u32) -> F {
-        arena[at as usize].x
+    fn x<'a>(&'a self, arena: &'a [Point<F>], at: u32) -> &'a F {
+        &arena[at as usize].x
     }
     #[inline]
     fn point(&self, arena: &[Point<F>], at: u32) -> Point<F> {
@@ -111,9 +116,9 @@ fn special<F: Coordinate>(a: &Point<F>, b: &Point<F>) -> Result<(Case, F), Point
     }
 }
 
-/// a + b, given the inverse of the denominator.
-#[inline]
-fn finish<F: Coordinate>(a: &Point<F>, b: &Point<F>, case: Case, inverse: &F) -> Point<F> {
+/// `to` = a + b, given the inverse of the denominator.
+#[inline(always)]
+fn finish<F: Coordinate>(a: &Point<F>, b: &Point<F>, case: Case, inverse: &F, to: &mut Point<F>) {
     let numerator = if case == Case::Equal {
         let square = a.x.square();
         square.add(&square).add(&square)
@@ -121,41 +126,37 @@ fn finish<F: Coordinate>(a: &Point<F>, b: &Point<F>, case: Case, inverse: &F) ->
         b.y.sub(&a.y)
     };
     let slope = numerator.mul(inverse);
-    let x = slope.square().sub(&a.x).sub(&b.x);
-    let y = slope.mul(&a.x.sub(&x)).sub(&a.y);
-    Point { x, y }
+    slope.square().sub(&a.x).sub_to(&b.x, &mut to.x);
+    slope.mul(&a.x.sub(&to.x)).sub_to(&a.y, &mut to.y);
 }
 
 impl<G: Group> Portable<G> {
-    /// Denominators of `pairs` and their running product, which goes on from `product`.
+    /// Denominators of `pairs` and their running products, from step `first` on.
     fn forward(
         &mut self,
         arena: &mut [Point<G::Coordinate>],
         pairs: &[Pair],
         from: &impl Source<G::Coordinate>,
-        product: &mut G::Coordinate,
+        first: usize,
     ) {
-        for pair in pairs {
+        for (pair, i) in pairs.iter().zip(first..) {
+            let [this, next, ..] = &mut self.steps[i..] else {
+                unreachable!("one step more than pairs");
+            };
             let (ax, bx) = (from.x(arena, pair.a), from.x(arena, pair.b));
-            let mut denominator = bx.sub(&ax);
+            bx.sub_to(ax, &mut this.denominator);
             let mut case = Case::Distinct;
-            if denominator.is_zero() || ax.is_zero() || bx.is_zero() {
+            if this.denominator.is_zero() || ax.is_zero() || bx.is_zero() {
                 match special(&from.point(arena, pair.a), &from.point(arena, pair.b)) {
-                    Ok(found) => (case, denominator) = found,
+                    Ok((found, denominator)) => (case, this.denominator) = (found, denominator),
                     Err(sum) => {
                         arena[pair.to as usize] = sum;
-                        case = Case::Settled;
+                        (case, this.denominator) = (Case::Settled, G::Coordinate::one());
                     }
                 }
             }
-            self.steps.push(Step {
-                denominator,
-                before: *product,
-                case,
-            });
-            if case != Case::Settled {
-                *product = product.mul(&denominator);
-            }
+            self.cases[i] = case;
+            this.before.mul_to(&this.denominator, &mut next.before);
         }
     }
 
@@ -165,21 +166,26 @@ impl<G: Group> Portable<G> {
         arena: &mut [Point<G::Coordinate>],
         pairs: &[Pair],
         from: &impl Source<G::Coordinate>,
+        first: usize,
         inverse: &mut G::Coordinate,
         ahead: &mut Ahead<'_, Point<G::Coordinate>>,
     ) {
-        for pair in pairs.iter().rev() {
+        for (i, pair) in pairs.iter().enumerate().rev() {
             ahead.advance(1);
-            let Step {
-                denominator,
-                before,
+            let i = first + i;
+            let (
+                Step {
+                    denominator,
+                    before,
+                },
                 case,
-            } = self.steps.pop().expect("a step a pair");
+            ) = (&self.steps[i], self.cases[i]);
             if case != Case::Settled {
                 let (a, b) = (from.point(arena, pair.a), from.point(arena, pair.b));
-                arena[pair.to as usize] = finish(&a, &b, case, &inverse.mul(&before));
-                *inverse = inverse.mul(&denominator);
+                let own = inverse.mul(before);
+                finish(&a, &b, case, &own, &mut arena[pair.to as usize]);
             }
+            inverse.mul_by(denominator);
         }
     }
 }
@@ -211,12 +217,21 @@ impl<G: Group> Kernel for Portable<G> {
         for single in batch.singles.drain(..) {
             arena[single.to as usize] = leaves.point(arena, single.leaf);
         }
-        let mut product = G::Coordinate::one();
-        self.forward(arena, &batch.leaves, leaves, &mut product);
-        self.forward(arena, &batch.inner, &Arena, &mut product);
-        let mut inverse = product.invert();
-        self.backward(arena, &batch.inner, &Arena, &mut inverse, ahead);
-        self.backward(arena, &batch.leaves, leaves, &mut inverse, ahead);
+        let first_inner = batch.leaves.len();
+        let pairs = first_inner + batch.inner.len();
+        if self.cases.len() < pairs {
+            self.steps.resize(pairs + 1, Step::default());
+            self.cases.resize(pairs, Case::default());
+        }
+        if pairs > 0 {
+            self.steps[0].before = G::Coordinate::one();
+            self.forward(arena, &batch.leaves, leaves, 0);
+            self.forward(arena, &batch.inner, &Arena, first_inner);
+            let mut inverse = self.steps[pairs].before.invert();
+            let last = &mut inverse;
+            self.backward(arena, &batch.inner, &Arena, first_inner, last, ahead);
+            self.backward(arena, &batch.leaves, leaves, 0, last, ahead);
+        }
         batch.leaves.clear();
         batch.inner.clear();
     }

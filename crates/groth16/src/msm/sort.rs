@@ -21,24 +21,34 @@ pub(super) struct Buckets {
     pub(super) count: usize,
 }
 
-/// Terms by group, in no order within one.
+/// Terms by group, in no order within one; to be used again and again.
+#[derive(Default)]
 pub(super) struct Sorted {
-    /// Low bits of the bucket, sign, term.
+    /// Bucket and sign of every term.
+    keys: Vec<u32>,
+    /// Low bits of the bucket, sign, term; beyond those that have a bucket, the others.
     entries: Vec<u32>,
     /// Where each group begins, and the end.
     starts: Vec<u32>,
-    buckets: Buckets,
 }
 
 impl Sorted {
+    /// Sorts by the digits of one window.
+    ///
     /// # Panics
     /// Beyond 2^23 terms.
-    pub(super) fn new(recoded: &[Recoded], window: Window, buckets: Buckets) -> Self {
+    pub(super) fn fill(&mut self, recoded: &[Recoded], window: Window, buckets: Buckets) {
+        let Sorted {
+            keys,
+            entries,
+            starts,
+        } = self;
         assert!(recoded.len() <= 1 << TERM_BITS, "too many terms for a sort");
         let groups = buckets.count.div_ceil(GROUP);
         // Terms of no bucket here go to one more group, behind the last; no branch, which would be mispredicted.
         let none = groups << LOW_BITS;
-        let mut keys = memory::with_capacity(recoded.len());
+        keys.clear();
+        memory::reserve(keys, recoded.len());
         let mut next = vec![0u32; groups + 2];
         for scalar in recoded {
             let (digit, negative) = window.digit(scalar);
@@ -51,25 +61,20 @@ impl Sorted {
         for group in 0..=groups {
             next[group + 1] += next[group];
         }
-        let starts = next[..=groups].to_vec();
-        let mut entries = memory::with_capacity(recoded.len());
+        starts.clear();
+        starts.extend_from_slice(&next[..=groups]);
+        memory::reserve(entries, recoded.len());
         entries.resize(recoded.len(), 0);
         for (term, key) in keys.iter().enumerate() {
             let place = &mut next[(key >> (LOW_BITS + 1)) as usize];
             entries[*place as usize] = key << TERM_BITS | term as u32;
             *place += 1;
         }
-        entries.truncate(starts[groups] as usize);
-        Sorted {
-            entries,
-            starts,
-            buckets,
-        }
     }
 
     /// Number of terms that have a bucket.
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.starts.last().map_or(0, |end| *end as usize)
     }
 
     /// Hands out the buckets that are not empty, in order.
@@ -97,7 +102,6 @@ impl Sorted {
             for (bucket, &end) in next[..GROUP].iter().enumerate() {
                 if end > start {
                     let number = (group << LOW_BITS) + bucket;
-                    debug_assert!(number < self.buckets.count);
                     visit(number as u32, &leaves[start as usize..end as usize]);
                 }
                 start = end;

@@ -43,9 +43,7 @@ fn transform_rows(rows: &mut [Row], levels: &Levels<'_, Scalar>) {
         Direction::Inverse => {
             let mut columns = levels.columns;
             for log_half in (0..log_rows).rev() {
-                level(rows, levels, log_half, &columns, |u, v, w| {
-                    (u + v, (u - v) * w)
-                });
+                level(rows, levels, log_half, &columns, inverse);
                 columns = columns.map(|c| c.map(|c| c.square()));
             }
         }
@@ -54,13 +52,33 @@ fn transform_rows(rows: &mut [Row], levels: &Levels<'_, Scalar>) {
                 let squarings = log_rows - 1 - log_half;
                 let power = |c: Scalar| (0..squarings).fold(c, |c, _| c.square());
                 let columns = levels.columns.map(|c| c.map(power));
-                level(rows, levels, log_half, &columns, |u, v, w| {
-                    let v = v * w;
-                    (u + v, u - v)
-                });
+                level(rows, levels, log_half, &columns, forward);
             }
         }
     }
+}
+
+// In place, and nothing is copied that blst has just written: it stores by words, a copy loads by vectors, and such a load
+// waits for the stores to leave the processor.
+
+/// (u + w v, u - w v)
+#[inline(always)]
+fn forward(u: &mut Scalar, v: &mut Scalar, w: &Scalar) {
+    let mut product = *v;
+    product *= w;
+    *v = *u;
+    *v -= &product;
+    *u += &product;
+}
+
+/// (u + v, w (u - v))
+#[inline(always)]
+fn inverse(u: &mut Scalar, v: &mut Scalar, w: &Scalar) {
+    let old = *v;
+    *v = *u;
+    *v -= &old;
+    *v *= w;
+    *u += &old;
 }
 
 fn level(
@@ -68,15 +86,18 @@ fn level(
     levels: &Levels<'_, Scalar>,
     log_half: u32,
     columns: &Option<Row>,
-    butterfly: impl Fn(Scalar, Scalar, Scalar) -> (Scalar, Scalar),
+    butterfly: impl Fn(&mut Scalar, &mut Scalar, &Scalar),
 ) {
     let half = 1 << log_half;
     for (row, twiddle) in levels.rows.level(log_half).iter().enumerate() {
-        let twiddles = columns.map_or([*twiddle; LANES], |c| c.map(|c| c * twiddle));
-        for upper in (row..rows.len()).step_by(2 * half) {
-            for (lane, twiddle) in twiddles.iter().enumerate() {
-                let (u, v) = (rows[upper][lane], rows[upper + half][lane]);
-                (rows[upper][lane], rows[upper + half][lane]) = butterfly(u, v, *twiddle);
+        let mut twiddles = [*twiddle; LANES];
+        for (twiddle, column) in twiddles.iter_mut().zip(columns.iter().flatten()) {
+            *twiddle *= column;
+        }
+        for pair in rows.chunks_exact_mut(2 * half) {
+            let (upper, lower) = pair.split_at_mut(half);
+            for ((u, v), w) in upper[row].iter_mut().zip(&mut lower[row]).zip(&twiddles) {
+                butterfly(u, v, w);
             }
         }
     }

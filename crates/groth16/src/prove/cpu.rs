@@ -1,6 +1,6 @@
 //! The CPU backend: the readable reference, and what proves where no device does.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use blstrs::Scalar;
 use cuzk_r1cs::{Matrix, R1cs, Witness};
@@ -10,6 +10,7 @@ use super::query::QueryPlan;
 use super::{QuerySums, assemble};
 use crate::backend::{Backend, ProveError};
 use crate::field::Isa;
+use crate::memory::{self, Pool};
 use crate::msm::{self, G1, G2};
 use crate::ntt::Domain;
 use crate::params::{ParameterFile, Query};
@@ -30,8 +31,8 @@ pub struct CpuKey {
     l: QueryPlan,
     a: QueryPlan,
     b: QueryPlan,
-    /// Buffers of finished proofs; as many as proofs ever ran at once.
-    idle: Mutex<Vec<Workspace>>,
+    /// Buffers of finished proofs.
+    workspaces: Pool<Workspace>,
 }
 
 /// What one proof needs besides circuit, parameters and witness.
@@ -79,7 +80,7 @@ impl Backend for CpuBackend {
             l: QueryPlan::l(&circuit),
             a: QueryPlan::a(&circuit),
             b: QueryPlan::b(&circuit),
-            idle: Mutex::default(),
+            workspaces: Pool::default(),
             circuit,
             params,
         })
@@ -92,9 +93,8 @@ impl Backend for CpuBackend {
         blinding: &Blinding,
     ) -> Result<Proof, ProveError> {
         check_layout(&key.circuit, witness)?;
-        let mut workspace = key.take_workspace();
-        let sums = self.query_sums(key, witness, &mut workspace);
-        key.return_workspace(workspace);
+        let prove = |workspace: &mut _| self.query_sums(key, witness, workspace);
+        let sums = key.workspaces.with(prove);
         assemble(key.params.vk(), &sums, blinding)
     }
 }
@@ -106,8 +106,7 @@ impl CpuBackend {
     fn query_sums(&self, key: &CpuKey, witness: &Witness, workspace: &mut Workspace) -> QuerySums {
         let Workspace { a, b } = workspace;
         key.evaluate(witness, a, b);
-        // c does not outlive the quotient: the largest multiplication follows, whose bases take more room than anything.
-        stage("quotient", || quotient(&key.domain, a, b, &mut Vec::new()));
+        stage("quotient", || quotient(&key.domain, a, b));
         // The quotient has degree n − 2: its last coefficient is zero and has no base.
         let h = &a[..a.len() - 1];
         let (params, isa) = (&key.params, self.isa);
@@ -170,21 +169,12 @@ impl CpuKey {
         let (rows, n) = (self.circuit.num_rows(), 1 << self.circuit.log_domain());
         for (name, matrix, out) in [("evaluate a", Matrix::A, a), ("evaluate b", Matrix::B, b)] {
             stage(name, || {
+                memory::reserve(out, n);
                 out.resize(n, Scalar::ZERO);
                 out[rows..].fill(Scalar::ZERO);
                 self.circuit.evaluate(matrix, witness, out);
             });
         }
-    }
-
-    fn take_workspace(&self) -> Workspace {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.pop().unwrap_or_default()
-    }
-
-    fn return_workspace(&self, workspace: Workspace) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.push(workspace);
     }
 }
 

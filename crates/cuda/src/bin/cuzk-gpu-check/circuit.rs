@@ -148,10 +148,10 @@ fn expected(circuit: &R1cs, witness: &Witness, inputs: &Inputs) -> Outcome<[Scal
 fn h(circuit: &R1cs, witness: &Witness, inputs: &Inputs) -> Outcome<Scalar> {
     let log_n = circuit.log_domain();
     let domain = Domain::new(Isa::detect(), log_n)?;
-    let [mut a, mut b, mut c] = [(); 3].map(|()| vec![Scalar::ZERO; 1 << log_n]);
+    let [mut a, mut b] = [(); 2].map(|()| vec![Scalar::ZERO; 1 << log_n]);
     circuit.evaluate(Matrix::A, witness, &mut a);
     circuit.evaluate(Matrix::B, witness, &mut b);
-    quotient(&domain, &mut a, &mut b, &mut c);
+    quotient(&domain, &mut a, &mut b);
     // Coefficient k meets the base at the place with k's bits reversed.
     let place = |k: usize| k.reverse_bits() >> (usize::BITS - log_n);
     Ok(a.par_iter()
