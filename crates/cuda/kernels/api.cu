@@ -320,22 +320,52 @@ static int api_evaluate(CuzkDevice* device, void* out, const CuzkRows* rows, con
 static int api_decode_points(CuzkDevice* device, void* out, const void* encoded, uint32_t first, uint32_t count, uint32_t is_g2, uint32_t reversed_bits, CuzkError* error)
 {   return on_device(device, error, [&] { decode_points(*device, out, encoded, first, count, is_g2 ? 4 : 2, reversed_bits); });   }
 
+// Calls `body` with an adder in memory of its own, begun on the device's stream, and waits for what it was given.
+template<class F, class Body> static void with_adder(const CuzkDevice& device, const Body& body)
+{
+    Carver sizing(nullptr);
+    Adder<F>(device, sizing);
+    void* memory;
+    CHECK(cudaMalloc(&memory, sizing.bytes()));
+    std::unique_ptr<void, cudaError_t (*)(void*)> workspace(memory, [](void* p) { return (cudaError_t)cudaFree(p); });
+    Carver carver(memory);
+    Adder<F> adder(device, carver);
+    adder.begin(device.main);
+    body(adder);
+    CHECK(cudaStreamSynchronize(device.main));
+}
+
 static int extend_points(CuzkDevice* device, void* points, uint32_t have, uint32_t count, uint32_t is_g2, CuzkError* error)
 {
     return on_device(device, error, [&] {
         with_field(is_g2, [&](auto field) {
             typedef decltype(field) F;
-            Carver sizing(nullptr);
-            Adder<F>(*device, sizing);
-            void* workspace;
-            CHECK(cudaMalloc(&workspace, sizing.bytes()));
-            Carver carver(workspace);
-            Adder<F> adder(*device, carver);
-            adder.begin(device->main);
-            for (uint32_t k = 0, made = have; made < count; made *= 2, k++)
-                adder.add(ShiftedPoints<F>{(uint4*)points, count + k, made}, made < count - made ? made : count - made, device->main);
-            CHECK(cudaStreamSynchronize(device->main));
-            CHECK(cudaFree(workspace));
+            with_adder<F>(*device, [&](Adder<F>& adder) {
+                for (uint32_t k = 0, made = have; made < count; made *= 2, k++)
+                    adder.add(ShiftedPoints<F>{(uint4*)points, count + k, made}, made < count - made ? made : count - made, device->main);
+            });
+        });
+    });
+}
+
+static int multiply_fixed(CuzkDevice* device, const CuzkMultiples* multiples, CuzkError* error)
+{
+    return on_device(device, error, [&] {
+        const CuzkMultiples& m = *multiples;
+        if (m.digit_bits == 0 || m.digit_bits > 16 || 32 % m.digit_bits != 0)
+            UNSUPPORTED(std::to_string(m.digit_bits) + " bits a digit, where 1, 2, 4, 8 or 16 are possible");
+        with_field(m.is_g2, [&](auto field) {
+            typedef decltype(field) F;
+            const size_t point_words = 2 * kWords<F>;
+            CHECK(cudaMemsetAsync(m.device_points, 0, m.count * point_words * sizeof(uint4), device->main));
+            with_adder<F>(*device, [&](Adder<F>& adder) {
+                for (uint32_t bit = 0; bit < 256; bit += m.digit_bits) {
+                    const size_t first_entry = (size_t)(bit / m.digit_bits) << m.digit_bits;
+                    const uint4* table = (const uint4*)m.device_table + first_entry * point_words;
+                    adder.add(TableEntries<F>{(uint4*)m.device_points, table, (const uint32_t*)m.device_scalars, m.count, bit, m.digit_bits},
+                              m.count, device->main);
+                }
+            });
         });
     });
 }
@@ -357,7 +387,7 @@ extern "C" const CuzkApi* cuzk_device_api(void)
         device_count, describe, open, close, memory, allocate, release, allocate_pinned, release_pinned, upload, download, copy, fill,
         wait, quotient_digits, quotient_bytes, quotient_create, quotient_destroy, quotient_run, half_inverse, msm_bytes, msm_run, ones_bytes,
         ones_run, api_make_plain, api_make_dictionary, api_place_bits, api_evaluate, api_decode_points, extend_points,
-        api_first_off_curve,
+        multiply_fixed, api_first_off_curve,
     };
     return &api;
 }

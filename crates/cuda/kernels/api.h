@@ -71,6 +71,15 @@ typedef struct {
 /* How the bits of an index are cut: 3, 4, 6, 7, 8 or 9 each. */
 typedef struct { uint32_t digit[3]; } CuzkDigits;
 
+/* Multiples of one point: points[i] = scalars[i] * point. Window w of the table holds the multiples d * 2^(w * digit_bits)
+ * of the point for all 2^digit_bits digits d, affine, number 0 at infinity. Scalars are plain, 32 bytes. digit_bits: 1, 2,
+ * 4, 8 or 16. */
+typedef struct {
+    uint32_t is_g2, digit_bits, count;
+    void* device_points;
+    const void *device_table, *device_scalars;
+} CuzkMultiples;
+
 typedef struct {
     int (*device_count)(int32_t* count, CuzkError* error);
     /* Its name, and its PCI bus id as NVML writes it too; both terminated. */
@@ -118,6 +127,7 @@ typedef struct {
     /* Bases for checks and timings: points[have << k ..] becomes points[.. have << k] plus points[count + k], until there
      * are `count`. */
     int (*extend_points)(CuzkDevice* device, void* device_points, uint32_t have, uint32_t count, uint32_t is_g2, CuzkError* error);
+    int (*multiply_fixed)(CuzkDevice* device, const CuzkMultiples* multiples, CuzkError* error);
     int (*first_off_curve)(CuzkDevice* device, const void* device_points, uint32_t count, uint32_t is_g2, uint32_t* first, CuzkError* error);
 } CuzkApi;
 

@@ -2,13 +2,16 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cuzk_groth16::{Backend, Blinding, ParameterFile, Proof, ProveError, QuerySums, assemble};
+use cuzk_groth16::{
+    Backend, Blinding, ParameterFile, Proof, ProveError, QuerySums, VerifyingKey, assemble,
+};
 use cuzk_r1cs::{R1cs, Witness, WitnessLayout};
 
 use crate::device::{Device, DeviceMemory};
 use crate::error::DeviceError;
 use crate::identity::DeviceIdentity;
 use crate::resident::{QueryBases, Resident};
+use crate::setup::DeviceParameters;
 
 impl From<DeviceError> for ProveError {
     fn from(error: DeviceError) -> Self {
@@ -27,11 +30,16 @@ pub struct CudaBackend {
 
 /// A circuit and its parameters on a device.
 pub struct CudaKey {
-    params: Arc<ParameterFile>,
+    vk: VerifyingKey,
     resident: Resident,
 }
 
 impl CudaKey {
+    /// What verifies its proofs.
+    pub fn vk(&self) -> &VerifyingKey {
+        &self.vk
+    }
+
     /// What of it is on the device.
     pub fn resident(&self) -> &Resident {
         &self.resident
@@ -93,6 +101,21 @@ impl CudaBackend {
         }
     }
 
+    /// A key from parameters that were made on the device.
+    ///
+    /// # Errors
+    /// When they are another circuit's, memory runs out, or the device fails.
+    pub fn adopt(
+        &self,
+        circuit: Arc<R1cs>,
+        parameters: DeviceParameters,
+    ) -> Result<CudaKey, ProveError> {
+        let DeviceParameters { vk, bases } = parameters;
+        let resident = Resident::new(&self.device, circuit, bases)?;
+        self.reserve(&resident)?;
+        Ok(CudaKey { vk, resident })
+    }
+
     /// The five sums of a proof.
     ///
     /// # Errors
@@ -124,7 +147,8 @@ impl Backend for CudaBackend {
         let bases = QueryBases::load(&self.device, &params, circuit.log_domain())?;
         let resident = Resident::new(&self.device, circuit, bases)?;
         self.reserve(&resident)?;
-        Ok(CudaKey { params, resident })
+        let vk = params.vk().clone();
+        Ok(CudaKey { vk, resident })
     }
 
     fn prove(
@@ -133,11 +157,7 @@ impl Backend for CudaBackend {
         witness: &Witness,
         blinding: &Blinding,
     ) -> Result<Proof, ProveError> {
-        assemble(
-            key.params.vk(),
-            &self.sums(&key.resident, witness)?,
-            blinding,
-        )
+        assemble(&key.vk, &self.sums(&key.resident, witness)?, blinding)
     }
 }
 

@@ -73,6 +73,21 @@ impl<C: Curve> Bases<C> {
         }
     }
 
+    /// Room for `count` points, all at infinity.
+    ///
+    /// # Errors
+    /// When memory runs out or the device fails.
+    pub fn at_infinity(device: &Arc<Device>, count: usize) -> Result<Self, DeviceError> {
+        let memory = device.allocate((count * C::POINT_BYTES) as u64)?;
+        memory.all().fill(0)?;
+        Ok(Self {
+            memory,
+            count: u32::try_from(count)
+                .map_err(|_| DeviceError::Unsupported(format!("{count} bases")))?,
+            curve: PhantomData,
+        })
+    }
+
     /// Many bases from few, for checks and timings: point `i` is seed `i % seeds` plus shift `k` for every bit `k` of
     /// `i / seeds`. Seeds, a power of two of them, and shifts are uncompressed points.
     ///

@@ -1,16 +1,17 @@
 //! The two groups, as the kernels know them.
 
 use blst::{blst_p1, blst_p2};
-use blstrs::{G1Projective, G2Projective};
+use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use cuzk_groth16::{G1_BYTES, G2_BYTES};
-use group::Group;
+use group::prime::PrimeCurveAffine;
+use group::{Curve as _, Group};
 
 use crate::plain::Plain;
 
 /// A group whose points the kernels add.
 pub trait Curve: Send + Sync + 'static {
     /// A point on the host.
-    type Point: Group;
+    type Point: Group<Scalar = Scalar>;
     /// As a sum comes from the device.
     type Jacobian: Plain + Default;
     /// Whether its coordinates lie in Fp2.
@@ -19,6 +20,8 @@ pub trait Curve: Send + Sync + 'static {
     const POINT_BYTES: usize;
     /// The point of a sum.
     fn point(jacobian: Self::Jacobian) -> Self::Point;
+    /// Points as a parameter file has them: uncompressed.
+    fn encode(points: &[Self::Point]) -> Vec<u8>;
 }
 
 /// G1: coordinates in Fp.
@@ -40,6 +43,12 @@ impl Curve for G1 {
         *point.as_mut() = sum;
         point
     }
+
+    fn encode(points: &[G1Projective]) -> Vec<u8> {
+        let mut affine = vec![G1Affine::identity(); points.len()];
+        G1Projective::batch_normalize(points, &mut affine);
+        affine.iter().flat_map(G1Affine::to_uncompressed).collect()
+    }
 }
 
 impl Curve for G2 {
@@ -52,5 +61,11 @@ impl Curve for G2 {
         let mut point = G2Projective::identity();
         *point.as_mut() = sum;
         point
+    }
+
+    fn encode(points: &[G2Projective]) -> Vec<u8> {
+        let mut affine = vec![G2Affine::identity(); points.len()];
+        G2Projective::batch_normalize(points, &mut affine);
+        affine.iter().flat_map(G2Affine::to_uncompressed).collect()
     }
 }

@@ -99,6 +99,17 @@ pub(crate) struct RawDictionary {
     pub minus_one: u32,
 }
 
+/// `CuzkMultiples`.
+#[repr(C)]
+pub(crate) struct RawMultiples {
+    pub is_g2: u32,
+    pub digit_bits: u32,
+    pub count: u32,
+    pub points: *mut c_void,
+    pub table: *const c_void,
+    pub scalars: *const c_void,
+}
+
 type Error = *mut RawError;
 type Device = *mut RawDevice;
 type Memory = *mut c_void;
@@ -154,6 +165,7 @@ pub(crate) struct Api {
     pub decode_points:
         unsafe extern "C" fn(Device, Memory, Constant, u32, u32, u32, u32, Error) -> c_int,
     pub extend_points: unsafe extern "C" fn(Device, Memory, u32, u32, u32, Error) -> c_int,
+    pub multiply_fixed: unsafe extern "C" fn(Device, *const RawMultiples, Error) -> c_int,
     pub first_off_curve: unsafe extern "C" fn(Device, Constant, u32, u32, *mut u32, Error) -> c_int,
 }
 

@@ -101,4 +101,29 @@ template<class F> struct ShiftedPoints {
     DEVICE Place<uint4> result(uint32_t i) const                { return at((size_t)first_result + i); }
 };
 
+// Multiples of one point for a setup: adds to point i the entry of a window's table that its scalar's digit names. Entry d
+// of the table is d times the window's point, entry 0 is infinity.
+template<class F> struct TableEntries {
+    uint4* points;                              // x, y, x, y, ...
+    const uint4* table;
+    const uint32_t* scalars;                    // plain, 8 words each
+    uint32_t count, first_bit, digit_bits;      // digits do not straddle words
+
+    DEVICE uint2 pair(uint32_t i) const
+    {
+        const uint32_t word = scalars[8 * (size_t)i + first_bit / 32];
+        return make_uint2(i, count + (word >> first_bit % 32 & ((1u << digit_bits) - 1)));
+    }
+    DEVICE Place<const uint4> place(uint32_t ref) const
+    {
+        const uint4* point = ref < count ? points + 2 * kWords<F> * (size_t)ref : table + 2 * kWords<F> * (size_t)(ref - count);
+        return {point, point + kWords<F>};
+    }
+    DEVICE Place<uint4> result(uint32_t i) const
+    {
+        uint4* point = points + 2 * kWords<F> * (size_t)i;
+        return {point, point + kWords<F>};
+    }
+};
+
 }  // namespace cuzk

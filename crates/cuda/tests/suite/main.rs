@@ -2,6 +2,8 @@
 
 mod backend;
 mod device;
+mod multiples;
 mod quotient;
+mod setup;
 mod sums;
 mod support;

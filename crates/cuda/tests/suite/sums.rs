@@ -1,11 +1,9 @@
 //! Multi-scalar multiplications and sums against scalar-by-scalar references, edges included.
 
-use crate::support::{
-    TestCurve, device, encode_all, naive_msm, plain, random_points, random_scalars, rng,
-};
+use crate::support::{device, encode_all, naive_msm, plain, random_points, random_scalars, rng};
 use blstrs::Scalar;
 use cuzk_cuda::{
-    Bases, Density, DeviceError, G1, G2, IndexList, Pairing, Windows, msm, msm_workspace,
+    Bases, Curve, Density, DeviceError, G1, G2, IndexList, Pairing, Windows, msm, msm_workspace,
 };
 use ff::Field;
 use group::Group;
@@ -24,7 +22,7 @@ const CASES: [&str; 9] = [
 ];
 
 /// Inputs that exercise the edges.
-fn make_case<C: TestCurve>(n: usize, case: usize) -> (Vec<C::Point>, Vec<Scalar>) {
+fn make_case<C: Curve>(n: usize, case: usize) -> (Vec<C::Point>, Vec<Scalar>) {
     let mut points = random_points::<C>(n, 11 + case as u64);
     let mut scalars = random_scalars(n, 7 + case as u64);
     for i in 0..n {
@@ -45,10 +43,7 @@ fn make_case<C: TestCurve>(n: usize, case: usize) -> (Vec<C::Point>, Vec<Scalar>
     (points, scalars)
 }
 
-fn check_msm<C: TestCurve>(n: usize, windows: &[Option<Windows>], cases: &[usize])
-where
-    C::Point: Group<Scalar = Scalar>,
-{
+fn check_msm<C: Curve>(n: usize, windows: &[Option<Windows>], cases: &[usize]) {
     let device = device();
     for &case in cases {
         let (points, scalars) = make_case::<C>(n, case);
@@ -132,7 +127,7 @@ fn terms_by_list() {
 }
 
 /// Sums over the ones of random words of which `density` variables have a base.
-fn check_ones<C: TestCurve>(
+fn check_ones<C: Curve>(
     words: usize,
     first_base: u32,
     dense: impl Fn(&mut dyn RngCore) -> u64,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
-use cuzk_cuda::{Curve, Device, G1, G2, Platform};
+use blstrs::Scalar;
+use cuzk_cuda::{Curve, Device, Platform};
 use ff::{Field, PrimeField};
 use group::Group;
 use rand::SeedableRng;
@@ -18,26 +18,9 @@ pub(crate) fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// A group with an encoding, for tests that run on both.
-pub(crate) trait TestCurve: Curve {
-    fn encode(point: &Self::Point) -> Vec<u8>;
-}
-
-impl TestCurve for G1 {
-    fn encode(point: &G1Projective) -> Vec<u8> {
-        G1Affine::from(point).to_uncompressed().to_vec()
-    }
-}
-
-impl TestCurve for G2 {
-    fn encode(point: &G2Projective) -> Vec<u8> {
-        G2Affine::from(point).to_uncompressed().to_vec()
-    }
-}
-
 /// Points as a parameter file has them.
-pub(crate) fn encode_all<C: TestCurve>(points: &[C::Point]) -> Vec<u8> {
-    points.iter().flat_map(C::encode).collect()
+pub(crate) fn encode_all<C: Curve>(points: &[C::Point]) -> Vec<u8> {
+    C::encode(points)
 }
 
 pub(crate) fn random_points<C: Curve>(n: usize, seed: u64) -> Vec<C::Point> {

@@ -24,6 +24,7 @@ pub use error::SetupError;
 pub use files::{SetupReport, write_files};
 pub(crate) use marker::circuit_name;
 pub use marker::{InsecureMarker, MARKER_SUFFIX, marker_path};
+pub use qap::Qap;
 pub use toxic::ToxicWaste;
 
 use crate::field::Isa;
@@ -31,7 +32,6 @@ use crate::msm::fixed_base::Table;
 use crate::msm::{G1, G2, Group};
 use crate::progress::Progress;
 use crate::vk::VerifyingKey;
-use qap::Qap;
 use stream::Stream;
 
 /// Draws toxic waste from `rng` and streams the parameters for `circuit` to `out` in bellperson's `.params` format.
@@ -54,8 +54,6 @@ pub fn generate_with(
     out: &mut (dyn Write + Send),
     progress: &dyn Progress,
 ) -> Result<VerifyingKey, SetupError> {
-    toxic.check(circuit.log_domain())?;
-    progress.begin("QAP at tau", 4);
     let qap = Qap::evaluate(circuit, toxic, progress)?;
 
     let domain = 1usize << circuit.log_domain();
@@ -67,16 +65,12 @@ pub fn generate_with(
     let g2 = Table::<G2>::new(isa, &toxic.g2.to_affine(), b_points);
     progress.advance(1);
 
-    let vk = verifying_key(toxic, &g1, &qap);
+    let vk = toxic.verifying_key(g1.multiply(&qap.ic));
     let mut stream = Stream::new(out);
     stream.bytes(&vk.to_bytes())?;
 
     progress.begin("query H", domain as u64 - 1);
-    let delta_inverse = toxic
-        .delta
-        .invert()
-        .expect("ToxicWaste::check refuses zero");
-    let coefficient = toxic.vanishing(domain) * delta_inverse;
+    let coefficient = toxic.h_coefficient(domain);
     stream.query(&g1, domain - 1, progress, &|range, scalars| {
         powers(coefficient, toxic.tau, range, scalars);
     })?;
@@ -90,18 +84,6 @@ pub fn generate_with(
     stream_nonzero(&mut stream, &g2, "query B in G2", b, progress)?;
     stream.finish()?;
     Ok(vk)
-}
-
-fn verifying_key(toxic: &ToxicWaste, g1: &Table<G1>, qap: &Qap) -> VerifyingKey {
-    VerifyingKey {
-        alpha_g1: (toxic.g1 * toxic.alpha).to_affine(),
-        beta_g1: (toxic.g1 * toxic.beta).to_affine(),
-        beta_g2: (toxic.g2 * toxic.beta).to_affine(),
-        gamma_g2: (toxic.g2 * toxic.gamma).to_affine(),
-        delta_g1: (toxic.g1 * toxic.delta).to_affine(),
-        delta_g2: (toxic.g2 * toxic.delta).to_affine(),
-        ic: g1.multiply(&qap.ic),
-    }
 }
 
 /// `coefficient·baseⁱ` for every i of the range.

@@ -11,23 +11,30 @@ use crate::progress::Progress;
 
 /// `uᵢ(τ)`, `vᵢ(τ)` and their combination with `wᵢ(τ)` for each variable i: column i of A, B and C, each row weighted
 /// with its Lagrange coefficient at τ.
-pub(super) struct Qap {
-    pub(super) a_inputs: Vec<Scalar>,
-    pub(super) a_aux: Vec<Scalar>,
-    pub(super) b_inputs: Vec<Scalar>,
-    pub(super) b_aux: Vec<Scalar>,
+pub struct Qap {
+    /// `uᵢ(τ)` of the inputs.
+    pub a_inputs: Vec<Scalar>,
+    /// `uᵢ(τ)` of the auxiliary variables; zero where a variable does not occur in A.
+    pub a_aux: Vec<Scalar>,
+    /// `vᵢ(τ)` of the inputs.
+    pub b_inputs: Vec<Scalar>,
+    /// `vᵢ(τ)` of the auxiliary variables.
+    pub b_aux: Vec<Scalar>,
     /// `(β·uᵢ + α·vᵢ + wᵢ)/γ` of the inputs.
-    pub(super) ic: Vec<Scalar>,
+    pub ic: Vec<Scalar>,
     /// `(β·uᵢ + α·vᵢ + wᵢ)/δ` of the auxiliary variables; none is zero.
-    pub(super) l: Vec<Scalar>,
+    pub l: Vec<Scalar>,
 }
 
 impl Qap {
-    pub(super) fn evaluate(
+    /// Evaluates a circuit at the toxic waste's τ, on all cores. Memory is 32 bytes a row and about 130 bytes a variable.
+    pub fn evaluate(
         circuit: &R1cs,
         toxic: &ToxicWaste,
         progress: &dyn Progress,
     ) -> Result<Self, SetupError> {
+        toxic.check(circuit.log_domain())?;
+        progress.begin("QAP at tau", 4);
         let weights = lagrange_at(toxic.tau, circuit.log_domain(), circuit.num_rows());
         progress.advance(1);
         let (a_inputs, a_aux) = circuit.combine_rows(Matrix::A, &weights);

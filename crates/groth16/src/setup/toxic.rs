@@ -1,11 +1,12 @@
 //! The secrets of a setup.
 
-use blstrs::{G1Projective, G2Projective, Scalar};
+use blstrs::{G1Affine, G1Projective, G2Projective, Scalar};
 use ff::Field;
-use group::Group;
+use group::{Curve, Group};
 use rand::RngCore;
 
 use super::SetupError;
+use crate::vk::VerifyingKey;
 
 /// The secret exponents of a setup and the generators they apply to. Who knows them can forge proofs.
 #[derive(Clone)]
@@ -43,6 +44,28 @@ impl ToxicWaste {
     /// `t(τ) = τⁿ − 1`, the polynomial that vanishes on the domain of `n` points.
     pub(super) fn vanishing(&self, domain: usize) -> Scalar {
         self.tau.pow_vartime([domain as u64]) - Scalar::ONE
+    }
+
+    /// `t(τ)/δ` for the domain of `n` points: base i of query H is the generator of G1 times this and `τⁱ`.
+    ///
+    /// # Panics
+    /// When δ is zero, which [`Qap::evaluate`](super::Qap::evaluate) refuses.
+    pub fn h_coefficient(&self, domain: usize) -> Scalar {
+        let delta_inverse = self.delta.invert().expect("delta is not zero");
+        self.vanishing(domain) * delta_inverse
+    }
+
+    /// The verifying key, given the inputs' points: the generator of G1 times each of [`Qap::ic`](super::Qap::ic).
+    pub fn verifying_key(&self, ic: Vec<G1Affine>) -> VerifyingKey {
+        VerifyingKey {
+            alpha_g1: (self.g1 * self.alpha).to_affine(),
+            beta_g1: (self.g1 * self.beta).to_affine(),
+            beta_g2: (self.g2 * self.beta).to_affine(),
+            gamma_g2: (self.g2 * self.gamma).to_affine(),
+            delta_g1: (self.g1 * self.delta).to_affine(),
+            delta_g2: (self.g2 * self.delta).to_affine(),
+            ic,
+        }
     }
 
     pub(super) fn check(&self, log_domain: u32) -> Result<(), SetupError> {

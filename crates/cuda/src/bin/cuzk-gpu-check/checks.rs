@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use blstrs::Scalar;
-use cuzk_cuda::{Bases, Density, Device, G1, G2, IndexList, Pairing, Quotient, msm, msm_workspace};
+use cuzk_cuda::{
+    Bases, Curve, Density, Device, G1, G2, IndexList, Pairing, Quotient, msm, msm_workspace,
+};
 use ff::{Field, PrimeField};
 use group::Group;
 use rayon::prelude::*;
 
 use crate::Outcome;
-use crate::synthetic::{Encode, Inputs, value};
+use crate::synthetic::{Inputs, value};
 use crate::table::Table;
 
 pub(crate) fn run(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &mut Table) {
@@ -66,10 +68,7 @@ fn same<T: PartialEq>(found: &T, expected: &T) -> Outcome {
     }
 }
 
-fn whole_msm<C: Encode>(device: &Arc<Device>, inputs: &Inputs, count: u32) -> Outcome
-where
-    C::Point: Group<Scalar = Scalar>,
-{
+fn whole_msm<C: Curve>(device: &Arc<Device>, inputs: &Inputs, count: u32) -> Outcome {
     let bases: Bases<C> = inputs.bases(device, count)?;
     let scalars = device.allocate_copy(&inputs.scalars[..count as usize])?;
     let workspace = device.allocate(msm_workspace::<C>(device, count, None)?)?;
@@ -88,10 +87,7 @@ where
 }
 
 /// Every third scalar with some base or other.
-fn listed_msm<C: Encode>(device: &Arc<Device>, inputs: &Inputs, count: u32) -> Outcome
-where
-    C::Point: Group<Scalar = Scalar>,
-{
+fn listed_msm<C: Curve>(device: &Arc<Device>, inputs: &Inputs, count: u32) -> Outcome {
     let bases: Bases<C> = inputs.bases(device, count)?;
     let scalars = device.allocate_copy(&inputs.scalars[..count as usize])?;
     let scalar_of: Vec<u32> = (0..count).step_by(3).collect();
@@ -113,10 +109,7 @@ where
     same(&sum, &(C::Point::generator() * expected))
 }
 
-fn ones<C: Encode>(device: &Arc<Device>, inputs: &Inputs, count: u32) -> Outcome
-where
-    C::Point: Group<Scalar = Scalar>,
-{
+fn ones<C: Curve>(device: &Arc<Device>, inputs: &Inputs, count: u32) -> Outcome {
     let words = &inputs.words[..(count as usize).div_ceil(64)];
     let bases: Bases<C> = inputs.bases(device, 64 * words.len() as u32)?;
     let density = Density::new(device, &vec![u64::MAX; words.len()], 0)?;

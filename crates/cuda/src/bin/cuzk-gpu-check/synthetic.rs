@@ -2,42 +2,16 @@
 
 use std::sync::Arc;
 
-use blstrs::{G1Projective, G2Projective, Scalar};
-use cuzk_cuda::{Bases, Curve, Device, DeviceError, G1, G2};
+use blstrs::Scalar;
+use cuzk_cuda::{Bases, Curve, Device, DeviceError};
 use ff::{Field, PrimeField};
-use group::{Curve as _, Group};
+use group::Group;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 /// Seed points; larger sets repeat them with shifts.
 const SEEDS: usize = 1 << 14;
-
-/// A curve whose points can be encoded.
-pub(crate) trait Encode: Curve
-where
-    Self::Point: Group<Scalar = Scalar>,
-{
-    fn encode(points: &[Self::Point]) -> Vec<u8>;
-}
-
-impl Encode for G1 {
-    fn encode(points: &[G1Projective]) -> Vec<u8> {
-        points
-            .par_iter()
-            .flat_map_iter(|p| p.to_affine().to_uncompressed())
-            .collect()
-    }
-}
-
-impl Encode for G2 {
-    fn encode(points: &[G2Projective]) -> Vec<u8> {
-        points
-            .par_iter()
-            .flat_map_iter(|p| p.to_affine().to_uncompressed())
-            .collect()
-    }
-}
 
 /// Scalars, and the logarithms of bases.
 pub(crate) struct Inputs {
@@ -82,14 +56,11 @@ impl Inputs {
     }
 
     /// Base `i` is the generator times `first + (i mod SEEDS)·step`, plus `shifts[k]` for every bit k of `i / SEEDS`.
-    pub(crate) fn bases<C: Encode>(
+    pub(crate) fn bases<C: Curve>(
         &self,
         device: &Arc<Device>,
         count: u32,
-    ) -> Result<Bases<C>, DeviceError>
-    where
-        C::Point: Group<Scalar = Scalar>,
-    {
+    ) -> Result<Bases<C>, DeviceError> {
         let step = C::Point::generator() * self.step;
         let seeds: Vec<_> = (0..SEEDS)
             .scan(C::Point::generator() * self.first, |point, _| {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use blstrs::Scalar;
 use cuzk_cuda::{
-    Bases, Density, Device, G1, G2, IndexList, Pairing, Quotient, Windows, msm, msm_workspace,
+    Bases, Curve, Density, Device, G1, G2, IndexList, Pairing, Quotient, Windows, msm,
+    msm_workspace,
 };
 use group::Group;
 
 use crate::Outcome;
-use crate::synthetic::{Encode, Inputs};
+use crate::synthetic::Inputs;
 use crate::table::Table;
 
 pub(crate) fn run(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &mut Table) {
@@ -112,7 +113,7 @@ fn quotient(
     Ok(())
 }
 
-fn msms<C: Encode>(
+fn msms<C: Curve>(
     device: &Arc<Device>,
     inputs: &Inputs,
     sizes: &[(u32, Option<f64>)],
@@ -178,7 +179,7 @@ pub(crate) fn tune(device: &Arc<Device>, inputs: &Inputs, largest: u32, table: &
     }
 }
 
-fn time_msm<C: Encode>(
+fn time_msm<C: Curve>(
     device: &Arc<Device>,
     inputs: &Inputs,
     log_n: u32,
@@ -186,10 +187,7 @@ fn time_msm<C: Encode>(
     name: &str,
     target: Option<f64>,
     table: &mut Table,
-) -> Outcome
-where
-    C::Point: Group<Scalar = Scalar>,
-{
+) -> Outcome {
     if !table.wants(name) {
         return Ok(());
     }
@@ -219,17 +217,14 @@ where
     Ok(())
 }
 
-fn sum_of_ones<C: Encode>(
+fn sum_of_ones<C: Curve>(
     device: &Arc<Device>,
     inputs: &Inputs,
     count: u32,
     name: &str,
     target: f64,
     table: &mut Table,
-) -> Outcome
-where
-    C::Point: Group<Scalar = Scalar>,
-{
+) -> Outcome {
     if !table.wants(name) {
         return Ok(());
     }
@@ -252,17 +247,14 @@ where
 }
 
 /// `terms` scalars, with bases spread over all of them.
-fn wide_tail<C: Encode>(
+fn wide_tail<C: Curve>(
     device: &Arc<Device>,
     inputs: &Inputs,
     (count, terms): (u32, u32),
     name: &str,
     target: f64,
     table: &mut Table,
-) -> Outcome
-where
-    C::Point: Group<Scalar = Scalar>,
-{
+) -> Outcome {
     if !table.wants(name) {
         return Ok(());
     }

@@ -1,0 +1,5 @@
+#include "../adder_launch.cuh"
+
+namespace cuzk {
+INSTANTIATE_ADDER(Fp2, TableEntries)
+}
