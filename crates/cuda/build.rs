@@ -1,7 +1,9 @@
 //! Compiles the kernels: with nvcc for devices (feature `cuda`), with the C++ compiler for the emulated device (feature
 //! `emulate`).
 //!
-//! `CUZK_CUDA_ARCHITECTURES` narrows the architectures for development builds, e.g. `90` or `80,90`.
+//! `CUZK_CUDA_ARCHITECTURES` narrows the architectures for development builds, e.g. `90` or `80,90`. `CUZK_CUDA_KERNELS`
+//! names a folder that holds `libcuzk_kernels.a` and `libcudart_static.a`, made before, to link instead of compiling:
+//! nothing then asks for nvcc before a program is linked, so the Rust side can be checked where there is no toolkit.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,8 +16,12 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=NVCC");
     println!("cargo:rerun-if-env-changed=CUZK_CUDA_ARCHITECTURES");
+    println!("cargo:rerun-if-env-changed=CUZK_CUDA_KERNELS");
     if env::var_os("CARGO_FEATURE_CUDA").is_some() {
-        compile_for_devices(&sources);
+        match env::var_os("CUZK_CUDA_KERNELS") {
+            Some(folder) => link_for_devices(Path::new(&folder)),
+            None => compile_for_devices(&sources),
+        }
     }
     if env::var_os("CARGO_FEATURE_EMULATE").is_some() {
         compile_for_emulation(&sources);
@@ -73,6 +79,17 @@ fn compile_for_devices(sources: &[PathBuf]) {
         .flag("-Xcompiler")
         .flag("-Wno-unused-function,-Wno-subobject-linkage");
     compile(&mut build, sources, "cuzk_kernels");
+}
+
+/// Links what was compiled before.
+fn link_for_devices(folder: &Path) {
+    println!("cargo:rerun-if-changed={}", folder.display());
+    println!("cargo:rustc-link-search=native={}", folder.display());
+    // Into programs, not into this crate's own library: a check needs none of them.
+    for library in ["cuzk_kernels", "cudart_static"] {
+        println!("cargo:rustc-link-lib=static:-bundle={library}");
+    }
+    println!("cargo:rustc-link-lib=dylib=stdc++");
 }
 
 fn compile_for_emulation(sources: &[PathBuf]) {
