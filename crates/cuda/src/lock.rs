@@ -14,7 +14,21 @@ pub struct DeviceLock {
     path: PathBuf,
 }
 
+/// Where processes tell each other who holds a device; the temporary folder where there is no such place.
+const LOCKS: &str = "/run/lock";
+
 impl DeviceLock {
+    /// Takes the lock of a device where all processes look for it.
+    ///
+    /// # Errors
+    /// As [`DeviceLock::take`].
+    pub fn take_in_common(device: &DeviceIdentity) -> Result<Self, DeviceError> {
+        let shared = Path::new(LOCKS);
+        let temporary = std::env::temp_dir();
+        let directory = if shared.is_dir() { shared } else { &temporary };
+        Self::take(directory, device)
+    }
+
     /// Takes the lock of a device, a file in `directory` named by the device's bus address, and writes this process's id
     /// into it.
     ///

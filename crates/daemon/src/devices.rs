@@ -1,15 +1,11 @@
 //! The devices that the configuration asks for: GPUs by explicit ordinal, and the CPU for what they fail on.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use cuzk_cuda::{CudaBackend, DeviceError, DeviceIdentity, DeviceLock, Platform, Telemetry};
+use cuzk_cuda::{CudaBackend, DeviceError, DeviceLock, Platform, Telemetry};
 use cuzk_engine::{BackendDevice, Device};
 
 use crate::config::Devices;
-
-/// Where processes tell each other who holds a device; the temporary folder where there is no such place.
-const LOCKS: &str = "/run/lock";
 
 /// Why a device cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +67,7 @@ impl OpenDevices {
         let device = cuzk_cuda::Device::open(Platform::Cuda, ordinal)?;
         let backend = CudaBackend::new(device)?;
         let identity = backend.identity().clone();
-        self.locks.push(lock(&identity)?);
+        self.locks.push(DeviceLock::take_in_common(&identity)?);
         // The management library answers while the device computes; asking the device would wait for it.
         let probe = move || {
             let memory = Telemetry::of(&identity);
@@ -83,11 +79,4 @@ impl OpenDevices {
         self.devices.push(Arc::new(device));
         Ok(())
     }
-}
-
-fn lock(identity: &DeviceIdentity) -> Result<DeviceLock, DeviceError> {
-    let shared = Path::new(LOCKS);
-    let temporary = std::env::temp_dir();
-    let dir = if shared.is_dir() { shared } else { &temporary };
-    DeviceLock::take(dir, identity)
 }

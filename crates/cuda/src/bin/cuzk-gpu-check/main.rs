@@ -82,7 +82,7 @@ fn run(arguments: &Arguments, table: &mut Table) -> Outcome {
     let device = Device::open(platform, arguments.device)?;
     let backend = CudaBackend::new(device.clone())?;
     let identity = backend.identity();
-    let _lock = DeviceLock::take(&std::env::temp_dir(), identity)?;
+    let _lock = DeviceLock::take_in_common(identity)?;
     let (free, total) = device.memory()?;
     table.note(
         "device",
