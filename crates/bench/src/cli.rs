@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::output::Output;
 use crate::{
-    batch, cancel, check, compare, compile, demo, gen_vanilla, setup, single, srs, synth_only,
-    verify,
+    batch, cancel, check, compare, compile, conformance, demo, full_size, gen_vanilla, setup,
+    single, srs, synth_only, verify,
 };
 
 /// Client, benchmarks, vanilla-proof makers and developer setup for the cuzk proving service.
@@ -69,6 +69,10 @@ pub(crate) enum Command {
     SynthOnly(synth_only::Args),
     /// Measure against bellperson, in one run.
     Compare(compare::Args),
+    /// Compare a GPU's proofs of every kind at 2 KiB with the CPU's, byte for byte.
+    Conformance(conformance::Args),
+    /// Prove at full size on a GPU: parameters made there, a synthetic request, the engine's whole pipeline.
+    FullSize(full_size::Args),
     /// Seal a 2 KiB sector, have a daemon prove it, and let filecoin-proofs verify the proof.
     Demo(demo::Args),
     /// Be a daemon, until standard input ends.

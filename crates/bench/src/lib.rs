@@ -12,11 +12,14 @@ mod cli;
 pub mod client;
 mod compare;
 mod compile;
+mod conformance;
 mod daemon;
 mod demo;
 mod error;
 mod files;
+mod full_size;
 mod gen_vanilla;
+mod gpu;
 mod memory;
 mod metrics;
 mod output;
@@ -73,6 +76,8 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::Check(args) => check::run(&args, output),
         Command::SynthOnly(args) => synth_only::run(&args, output),
         Command::Compare(args) => compare::run(&args, output),
+        Command::Conformance(args) => conformance::run(&args, output),
+        Command::FullSize(args) => full_size::run(&args, output),
         Command::Demo(args) => demo::run(&args, output),
         // Answered in `main`: the daemon has its own exit codes.
         Command::Daemon(_) => Ok(()),
