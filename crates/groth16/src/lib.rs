@@ -25,7 +25,7 @@ mod vk;
 
 pub use backend::{Backend, ProveError};
 pub use params::{
-    G1_BYTES, G1Points, G2_BYTES, G2Points, ParameterFile, ParamsError, PointError,
+    CheckedFiles, G1_BYTES, G1Points, G2_BYTES, G2Points, ParameterFile, ParamsError, PointError,
     PublishedDigests, Query, Trust,
 };
 pub use progress::{NoProgress, Progress};

@@ -8,8 +8,8 @@ use cuzk_groth16::conformance::circuits::{CubeChain, Product};
 use cuzk_groth16::conformance::{Fixture, compile};
 use cuzk_groth16::setup::marker_path;
 use cuzk_groth16::{
-    G1Points, NoProgress, ParameterFile, ParamsError, PointError, PublishedDigests, Trust,
-    VerifyingKey,
+    CheckedFiles, G1Points, NoProgress, ParameterFile, ParamsError, PointError, Progress,
+    PublishedDigests, Trust, VerifyingKey,
 };
 
 fn example() -> Fixture {
@@ -20,7 +20,7 @@ fn example() -> Fixture {
 }
 
 fn load(params: &Path, vk: &Path) -> Result<Trust, ParamsError> {
-    ParameterFile::load(params, Some(vk), None, &NoProgress).map(|(_, trust)| trust)
+    ParameterFile::load(params, Some(vk), None, None, &NoProgress).map(|(_, trust)| trust)
 }
 
 fn write(path: &Path, bytes: &[u8]) {
@@ -38,19 +38,70 @@ fn intact_files_load() {
         params: fixture.params.digest(&NoProgress),
         vk: fixture.params.vk().digest(),
     };
-    let loaded = ParameterFile::load(&params, Some(&vk), Some(&published), &NoProgress);
+    let loaded = ParameterFile::load(&params, Some(&vk), Some(&published), None, &NoProgress);
     assert_eq!(loaded.expect("intact").1, Trust::Published);
     let other = PublishedDigests {
         params: "00112233445566778899aabbccddeeff".into(),
         ..published.clone()
     };
-    let error = ParameterFile::load(&params, Some(&vk), Some(&other), &NoProgress)
+    let error = ParameterFile::load(&params, Some(&vk), Some(&other), None, &NoProgress)
         .unwrap_err()
         .to_string();
     assert!(
         error.contains(&published.params) && error.contains(&other.params),
         "{error}"
     );
+}
+
+/// What a check says it reads.
+#[derive(Default)]
+struct Reads(std::sync::atomic::AtomicU64);
+
+impl Progress for Reads {
+    fn begin(&self, _step: &str, _units: u64) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+    fn advance(&self, _units: u64) {}
+}
+
+impl Reads {
+    fn of(&self, params: &Path, notes: &CheckedFiles) -> Result<u64, ParamsError> {
+        self.0.store(0, std::sync::atomic::Ordering::Relaxed);
+        ParameterFile::load(params, None, None, Some(notes), self)?;
+        Ok(self.0.load(std::sync::atomic::Ordering::Relaxed))
+    }
+}
+
+#[test]
+fn a_file_is_checked_once_and_again_when_it_changes() {
+    let fixture = example();
+    let params = fixture.params_path();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (notes, reads) = (
+        CheckedFiles::new(folder.path().join("notes")),
+        Reads::default(),
+    );
+    assert_ne!(reads.of(&params, &notes).expect("intact"), 0);
+    assert_eq!(reads.of(&params, &notes).expect("intact"), 0);
+    // Another check than the one that passed: the points instead of the marker's digest.
+    fs::remove_file(marker_path(&params)).expect("the marker");
+    assert_ne!(reads.of(&params, &notes).expect("intact"), 0);
+    assert_eq!(reads.of(&params, &notes).expect("intact"), 0);
+    // A changed byte under the same name and size.
+    let mut bytes = fs::read(&params).expect("the file");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    write(&params, &bytes);
+    assert!(reads.of(&params, &notes).is_err());
+    // A note that cannot be read counts as none.
+    bytes[last] ^= 1;
+    write(&params, &bytes);
+    assert_ne!(reads.of(&params, &notes).expect("intact"), 0);
+    let note = fs::read_dir(folder.path().join("notes"))
+        .expect("notes")
+        .next();
+    write(&note.expect("a note").expect("its name").path(), b"{");
+    assert_ne!(reads.of(&params, &notes).expect("intact"), 0);
 }
 
 #[test]

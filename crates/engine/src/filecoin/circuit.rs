@@ -10,7 +10,9 @@ use cuzk_filecoin::{
     CircuitId, ParameterNames, ProofKind, Statement, compile_circuit, official_digest,
     parameter_file_names,
 };
-use cuzk_groth16::{NoProgress, ParameterFile, PreparedVerifyingKey, PublishedDigests, Trust};
+use cuzk_groth16::{
+    CheckedFiles, NoProgress, ParameterFile, PreparedVerifyingKey, PublishedDigests, Trust,
+};
 use cuzk_r1cs::{R1cs, Witness};
 
 use crate::pipeline::{Footprint, Opened};
@@ -106,8 +108,15 @@ impl Store {
         let vk = Some(self.param_dir.join(&names.vk)).filter(|vk| vk.exists());
         let begun = Instant::now();
         let published = published_digests(&names);
-        let loaded = ParameterFile::load(&path, vk.as_deref(), published.as_ref(), &NoProgress)
-            .map_err(|e| advise(id, e))?;
+        let notes = CheckedFiles::new(&self.circuit_dir);
+        let loaded = ParameterFile::load(
+            &path,
+            vk.as_deref(),
+            published.as_ref(),
+            Some(&notes),
+            &NoProgress,
+        )
+        .map_err(|e| advise(id, e))?;
         tracing::info!(circuit = %id, file = %path.display(), ms = begun.elapsed().as_millis() as u64, "parameters are intact");
         Ok(loaded)
     }

@@ -1,6 +1,6 @@
 //! The memory-mapped parameter file.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use crate::vk::VerifyingKey;
 pub struct ParameterFile {
     path: PathBuf,
     map: Mmap,
+    metadata: Metadata,
     vk: VerifyingKey,
     /// Byte ranges of the points of H, L, A, B in G1 and B in G2. All lie inside `map`, and each length is a
     /// multiple of its point's size.
@@ -25,12 +26,13 @@ impl ParameterFile {
     /// [`check_points`](Self::check_points) and [`check_digest`](Self::check_digest).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ParamsError> {
         let path = path.as_ref().to_path_buf();
-        let map = map_file(&path)?;
+        let (map, metadata) = map_file(&path)?;
         let queries = layout(&path, &map)?;
         let vk = VerifyingKey::decode(&mut Bytes::new(&path, &map))?;
         Ok(Self {
             path,
             map,
+            metadata,
             vk,
             queries,
         })
@@ -39,6 +41,11 @@ impl ParameterFile {
     /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the file system said of the file when it was opened.
+    pub(super) fn metadata(&self) -> &Metadata {
+        &self.metadata
     }
 
     /// All bytes of the file.
@@ -138,14 +145,14 @@ fn layout(path: &Path, map: &[u8]) -> Result<[Range<usize>; 5], ParamsError> {
     Ok(queries)
 }
 
-fn map_file(path: &Path) -> Result<Mmap, ParamsError> {
+fn map_file(path: &Path) -> Result<(Mmap, Metadata), ParamsError> {
     let io = |source| ParamsError::Io {
         path: path.into(),
         source,
     };
     let file = File::open(path).map_err(io)?;
-    let size = file.metadata().map_err(io)?.len();
-    if size == 0 {
+    let metadata = file.metadata().map_err(io)?;
+    if metadata.len() == 0 {
         return Err(ParamsError::Size {
             path: path.into(),
             found: 0,
@@ -155,7 +162,8 @@ fn map_file(path: &Path) -> Result<Mmap, ParamsError> {
     }
     // SAFETY: the map is only read, as bytes. Parameter files are written to a temporary and renamed, never changed in
     // place; an operator who truncates one under a running process kills that process with SIGBUS.
-    unsafe { Mmap::map(&file) }.map_err(io)
+    let map = unsafe { Mmap::map(&file) }.map_err(io)?;
+    Ok((map, metadata))
 }
 
 /// Reads a small file whole.

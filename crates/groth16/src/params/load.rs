@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ParameterFile, ParamsError, read_file, short_digest};
+use super::{CheckedFiles, ParameterFile, ParamsError, read_file, short_digest};
 use crate::progress::Progress;
 use crate::setup::{InsecureMarker, marker_path};
 use crate::vk::VerifyingKey;
@@ -28,7 +28,8 @@ pub enum Trust {
 }
 
 impl ParameterFile {
-    /// Opens a parameter file, reads all of it once and checks that it is intact.
+    /// Opens a parameter file, reads all of it once and checks that it is intact. What passed is noted in `checked`, where
+    /// given, and not read again for it until the file changes.
     ///
     /// A developer setup's marker beside the file is believed first, and a warning is logged; otherwise the published
     /// digests decide where there are any; otherwise every point is checked. The `.vk` file beside, where given, must hold the
@@ -37,6 +38,7 @@ impl ParameterFile {
         params: &Path,
         vk: Option<&Path>,
         published: Option<&PublishedDigests>,
+        checked: Option<&CheckedFiles>,
         progress: &dyn Progress,
     ) -> Result<(Self, Trust), ParamsError> {
         let file = Self::open(params)?;
@@ -48,22 +50,47 @@ impl ParameterFile {
         let trust = match (marker, published) {
             (Some(marker), _) => {
                 tracing::warn!(file = %params.display(), "parameters of a developer setup: proofs made with them prove nothing");
-                file.check_digest(&marker.params_digest, progress)?;
+                file.check_once(checked, Some(&marker.params_digest), progress)?;
                 vk.map_or(Ok(()), |vk| check_file_digest(vk, &marker.vk_digest))?;
                 Trust::Insecure(marker)
             }
             (None, Some(published)) => {
-                file.check_digest(&published.params, progress)?;
+                file.check_once(checked, Some(&published.params), progress)?;
                 vk.map_or(Ok(()), |vk| check_file_digest(vk, &published.vk))?;
                 Trust::Published
             }
             (None, None) => {
-                file.check_points(progress)?;
+                file.check_once(checked, None, progress)?;
                 Trust::CurveChecked
             }
         };
         vk.map_or(Ok(()), |vk| file.check_vk_file(vk))?;
         Ok((file, trust))
+    }
+
+    /// Checks the digest, or the points where there is none to compare with, unless that was done before.
+    fn check_once(
+        &self,
+        checked: Option<&CheckedFiles>,
+        digest: Option<&str>,
+        progress: &dyn Progress,
+    ) -> Result<(), ParamsError> {
+        let what = digest.unwrap_or("points");
+        if checked.is_some_and(|notes| notes.has(self.path(), self.metadata(), what)) {
+            return Ok(());
+        }
+        match digest {
+            Some(digest) => self.check_digest(digest, progress)?,
+            None => self.check_points(progress)?,
+        }
+        let noted = checked.map_or(Ok(()), |notes| {
+            notes.add(self.path(), self.metadata(), what)
+        });
+        // Without the note the next load takes as long as this one.
+        if let Err(error) = noted {
+            tracing::warn!(file = %self.path().display(), %error, "that the parameters are intact cannot be noted");
+        }
+        Ok(())
     }
 
     /// The key in a `.vk` file must be the one in this file.

@@ -5,6 +5,7 @@
 
 mod bytes;
 mod check;
+mod checked;
 mod digest;
 mod error;
 mod file;
@@ -12,6 +13,7 @@ mod load;
 mod points;
 
 pub(crate) use bytes::Bytes;
+pub use checked::CheckedFiles;
 pub(crate) use digest::{ShortDigest, short_digest};
 pub use error::{ParamsError, Query};
 pub use file::ParameterFile;
