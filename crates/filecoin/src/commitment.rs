@@ -9,6 +9,9 @@ const COMM_D: &[u8] = &[0x01, 0x81, 0xe2, 0x03, 0x92, 0x20, 0x20];
 /// The same of a CommR's CID.
 const COMM_R: &[u8] = &[0x01, 0x82, 0xe2, 0x03, 0x81, 0xe8, 0x02, 0x20];
 
+/// The digits of base32 (RFC 4648), in lower case.
+const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
 /// A text that is no commitment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("found {found}, expected 64 hexadecimal digits or a CID that starts with {prefix}")]
@@ -25,6 +28,34 @@ pub fn parse_comm_d(text: &str) -> Result<[u8; 32], CommitmentError> {
 /// Reads a CommR: the raw 32 bytes.
 pub fn parse_comm_r(text: &str) -> Result<[u8; 32], CommitmentError> {
     parse(text, COMM_R, "bagboea4b5abc")
+}
+
+/// The CID of a CommD.
+pub fn comm_d_cid(comm_d: &[u8; 32]) -> String {
+    cid(COMM_D, comm_d)
+}
+
+/// The CID of a CommR.
+pub fn comm_r_cid(comm_r: &[u8; 32]) -> String {
+    cid(COMM_R, comm_r)
+}
+
+fn cid(head: &[u8], commitment: &[u8; 32]) -> String {
+    let mut text = String::from("b");
+    let (mut buffer, mut bits) = (0u32, 0);
+    for byte in head.iter().chain(commitment) {
+        buffer = buffer << 8 | u32::from(*byte);
+        bits += 8;
+        while bits >= 5 {
+            bits -= 5;
+            text.push(DIGITS[(buffer >> bits) as usize] as char);
+            buffer &= (1 << bits) - 1;
+        }
+    }
+    if bits > 0 {
+        text.push(DIGITS[(buffer << (5 - bits)) as usize] as char);
+    }
+    text
 }
 
 fn parse(text: &str, head: &[u8], prefix: &'static str) -> Result<[u8; 32], CommitmentError> {
@@ -47,12 +78,8 @@ fn base32(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 5 / 8);
     let (mut buffer, mut bits) = (0u32, 0);
     for digit in text.bytes() {
-        let value = match digit {
-            b'a'..=b'z' => digit - b'a',
-            b'2'..=b'7' => digit - b'2' + 26,
-            _ => return None,
-        };
-        buffer = buffer << 5 | u32::from(value);
+        let value = DIGITS.iter().position(|d| *d == digit)?;
+        buffer = buffer << 5 | value as u32;
         bits += 5;
         if bits >= 8 {
             bits -= 8;
@@ -67,26 +94,19 @@ fn base32(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn cid(head: &[u8], commitment: &[u8]) -> String {
-        const DIGITS: &[u8] = b"abcdefghijklmnopqrstuvwxyz234567";
-        let bits = [head, commitment].concat();
-        let bits = bits
-            .iter()
-            .flat_map(|b| (0..8).rev().map(move |i| b >> i & 1));
-        let bits: Vec<u8> = bits.collect();
-        let digit = |chunk: &[u8]| {
-            let value = chunk.iter().fold(0, |v, bit| v << 1 | bit) << (5 - chunk.len());
-            char::from(DIGITS[value as usize])
-        };
-        std::iter::once('b')
-            .chain(bits.chunks(5).map(digit))
-            .collect()
+    /// The CommD of an empty 2 KiB sector, as Lotus prints it.
+    #[test]
+    fn a_known_cid() {
+        let text = "baga6ea4seaqpy7usqklokfx2vxuynmupslkeutzexe2uqurdg5vhtebhxqmpqmy";
+        let zeros = "fc7e928296e516faade986b28f92d44a4f24b935485223376a799027bc18f833";
+        assert_eq!(hex::encode(parse_comm_d(text).unwrap()), zeros);
+        assert_eq!(comm_d_cid(&parse_comm_d(zeros).unwrap()), text);
     }
 
     #[test]
     fn hex_and_cids_are_read() {
         let commitment: [u8; 32] = std::array::from_fn(|i| (i * 37 + 1) as u8);
-        let (d, r) = (cid(COMM_D, &commitment), cid(COMM_R, &commitment));
+        let (d, r) = (comm_d_cid(&commitment), comm_r_cid(&commitment));
         assert!(
             d.starts_with("baga6ea4seaq") && r.starts_with("bagboea4b5abc"),
             "{d} {r}"

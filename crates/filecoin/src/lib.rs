@@ -9,6 +9,7 @@
 mod circuit;
 mod commitment;
 mod decode;
+mod erased;
 mod final_check;
 pub mod generate;
 mod kind;
@@ -26,7 +27,7 @@ pub use circuit::{
     CircuitError, ParameterNames, compile_circuit, official_digest, parameter_file_names,
     synthesize_blank,
 };
-pub use commitment::{CommitmentError, parse_comm_d, parse_comm_r};
+pub use commitment::{CommitmentError, comm_d_cid, comm_r_cid, parse_comm_d, parse_comm_r};
 pub use final_check::{FinalCheckError, verify_with_filecoin_proofs};
 pub use kind::{CircuitId, ParseNameError, ProofKind, SectorSize};
 pub use request::{ProofRequest, RequestError};

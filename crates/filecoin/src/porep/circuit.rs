@@ -1,6 +1,7 @@
 //! Upstream's PoRep circuit: blank, and with a statement's values.
 
 use super::{Challenge, Column, DRG_PARENTS, PoRep};
+use crate::erased::Erased;
 use crate::kind::SectorSize;
 use crate::merkle::{Path, TreeShape, poseidon};
 use crate::upstream::{UpstreamError, merkle_proof, with_tree};
@@ -77,7 +78,7 @@ pub(crate) fn synthesize_blank(
     fn blank<Tree>(
         size: SectorSize,
         challenges: usize,
-        cs: &mut impl ConstraintSystem<Scalar>,
+        cs: &mut Erased<'_>,
     ) -> Result<(), SynthesisError>
     where
         Tree: MerkleTreeTrait<Hasher = DefaultTreeHasher> + 'static,
@@ -86,7 +87,7 @@ pub(crate) fn synthesize_blank(
         params.challenges = Challenges::new_interactive(challenges);
         Compound::<Tree>::blank_circuit(&params).synthesize(cs)
     }
-    with_tree!(size, blank(size, challenges, cs))
+    with_tree!(size, blank(size, challenges, &mut Erased::new(cs)))
 }
 
 impl PoRep {
@@ -112,7 +113,7 @@ impl PoRep {
         fn synthesize<Tree>(
             porep: &PoRep,
             k: usize,
-            cs: &mut impl ConstraintSystem<Scalar>,
+            cs: &mut Erased<'_>,
         ) -> Result<(), SynthesisError>
         where
             Tree: MerkleTreeTrait<Hasher = DefaultTreeHasher> + 'static,
@@ -124,7 +125,10 @@ impl PoRep {
                 .map_err(|e| UpstreamError::new("PoRep circuit", e).synthesis())?
                 .synthesize(cs)
         }
-        with_tree!(self.sector_size, synthesize(self, partition, cs))
+        with_tree!(
+            self.sector_size,
+            synthesize(self, partition, &mut Erased::new(cs))
+        )
     }
 
     /// The nodes that a partition challenges, in order.

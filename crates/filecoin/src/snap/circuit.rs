@@ -1,6 +1,7 @@
 //! Upstream's circuit of an empty sector update: blank, and with a statement's values.
 
 use super::SnapDeals;
+use crate::erased::Erased;
 use crate::kind::SectorSize;
 use crate::merkle::TreeShape;
 use crate::upstream::{UpstreamError, merkle_proof, with_tree};
@@ -56,10 +57,7 @@ pub(crate) fn synthesize_blank(
     challenges: usize,
     cs: &mut impl ConstraintSystem<Scalar>,
 ) -> Result<(), SynthesisError> {
-    fn blank<Tree>(
-        params: PublicParams,
-        cs: &mut impl ConstraintSystem<Scalar>,
-    ) -> Result<(), SynthesisError>
+    fn blank<Tree>(params: PublicParams, cs: &mut Erased<'_>) -> Result<(), SynthesisError>
     where
         Tree: MerkleTreeTrait<Hasher = PoseidonHasher> + 'static,
     {
@@ -76,7 +74,7 @@ pub(crate) fn synthesize_blank(
     }
     let mut params = PublicParams::from_sector_size(size.bytes());
     params.challenge_count = challenges;
-    with_tree!(size, blank(params, cs))
+    with_tree!(size, blank(params, &mut Erased::new(cs)))
 }
 
 impl SnapDeals {
@@ -129,7 +127,7 @@ impl SnapDeals {
         fn synthesize<Tree>(
             snap: &SnapDeals,
             k: usize,
-            cs: &mut impl ConstraintSystem<Scalar>,
+            cs: &mut Erased<'_>,
         ) -> Result<(), SynthesisError>
         where
             Tree: MerkleTreeTrait<Hasher = PoseidonHasher> + 'static,
@@ -140,7 +138,10 @@ impl SnapDeals {
                 .map_err(|e| UpstreamError::new("SnapDeals circuit", e).synthesis())?
                 .synthesize(cs)
         }
-        with_tree!(self.sector_size, synthesize(self, partition, cs))
+        with_tree!(
+            self.sector_size,
+            synthesize(self, partition, &mut Erased::new(cs))
+        )
     }
 
     /// A partition's vanilla proof in upstream's type.
