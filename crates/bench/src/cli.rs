@@ -73,7 +73,7 @@ pub(crate) enum Command {
     Conformance(conformance::Args),
     /// Prove at full size on a GPU: parameters made there, a synthetic request, the engine's whole pipeline.
     FullSize(full_size::Args),
-    /// Seal a 2 KiB sector, have a daemon prove it, and let filecoin-proofs verify the proof.
+    /// Seal 2 KiB sectors, have a daemon prove them, and let filecoin-proofs verify the proofs.
     Demo(demo::Args),
     /// Be a daemon, until standard input ends.
     #[command(hide = true)]

@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use cuzk_cuda::{CudaKey, DeviceError};
 use cuzk_filecoin::generate::Generator;
-use cuzk_filecoin::vanilla::SealOptions;
 use cuzk_filecoin::{CircuitId, ProofKind, SectorSize, Statement};
 use cuzk_groth16::{
     Backend, Blinding, CpuBackend, ParameterFile, PreparedVerifyingKey, Proof, ProveError,
@@ -137,7 +136,7 @@ impl Case {
         let start = Instant::now();
         parameters::make(id, folder, None, &Bar::new())?;
         let parameters_seconds = start.elapsed().as_secs_f64();
-        let statement = Statement::decode(&gen_vanilla::seal(id, &SealOptions::default())?)?;
+        let statement = Statement::decode(&gen_vanilla::seal(id)?)?;
         let circuit = Arc::new(parameters::compile(id)?);
         let params = ParameterFile::open(Files::of(id, folder)?.params)
             .map_err(|cause| failed(&say("parameters"), &cause))?;

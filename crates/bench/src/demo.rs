@@ -1,10 +1,10 @@
 //! `cuzk-bench demo`: the whole main job on really sealed sectors.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Instant;
 
-use cuzk_filecoin::vanilla::SealOptions;
-use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, SectorSize};
+use cuzk_filecoin::{CircuitId, ParseNameError, ProofKind, ProofRequest, SectorSize};
 use serde::Serialize;
 
 use crate::client::{block_on, connect};
@@ -18,13 +18,43 @@ use crate::{files, gen_vanilla, parameters, verify};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// What to prove: porep, snap, wpost, winning; may be given more than once.
+    /// What to prove: porep, snap, wpost, winning, or all of them; may be given more than once.
     #[arg(long = "type", value_name = "KIND", default_value = "porep")]
-    kinds: Vec<ProofKind>,
+    kinds: Vec<Kinds>,
 
     /// Folder for parameters and the daemon's state, kept for the next time; left out, cuzk-demo in the user's cache.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+}
+
+/// One kind or all of them.
+#[derive(Clone, Copy, Debug)]
+enum Kinds {
+    One(ProofKind),
+    All,
+}
+
+impl FromStr for Kinds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            _ => text
+                .parse()
+                .map(Self::One)
+                .map_err(|cause: ParseNameError| format!("{cause}, or all")),
+        }
+    }
+}
+
+impl Kinds {
+    fn list(&self) -> &[ProofKind] {
+        match self {
+            Self::One(kind) => std::slice::from_ref(kind),
+            Self::All => &ProofKind::ALL,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -48,11 +78,12 @@ struct Proved {
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
     let start = Instant::now();
-    let demo = Demo::open(args.dir.as_deref(), output)?;
+    let mut demo = Demo::open(args.dir.as_deref(), output)?;
     let mut proofs = Vec::new();
-    for kind in &args.kinds {
+    for kind in args.kinds.iter().flat_map(Kinds::list) {
         proofs.push(demo.prove(CircuitId::new(*kind, SectorSize::S2KiB))?);
     }
+    demo.stop_daemon();
     let report = Report {
         dir: demo.root,
         proofs,
@@ -68,6 +99,8 @@ struct Demo {
     root: PathBuf,
     parameters: PathBuf,
     executable: PathBuf,
+    /// Started for the first proof and kept for the others.
+    daemon: Option<Daemon>,
     output: Output,
 }
 
@@ -84,6 +117,7 @@ impl Demo {
             root,
             executable: std::env::current_exe()
                 .map_err(|source| Error::file(Path::new("this executable"), source))?,
+            daemon: None,
             output,
         })
     }
@@ -94,7 +128,7 @@ impl Demo {
         }
     }
 
-    fn prove(&self, id: CircuitId) -> Result<Proved, Error> {
+    fn prove(&mut self, id: CircuitId) -> Result<Proved, Error> {
         self.say(&format!(
             "[1/5] {id}: parameters in {}",
             self.parameters.display()
@@ -103,7 +137,7 @@ impl Demo {
 
         self.say(&format!("[2/5] {id}: sealing with filecoin-proofs"));
         let step = Instant::now();
-        let request = gen_vanilla::seal(id, &SealOptions::default())?;
+        let request = gen_vanilla::seal(id)?;
         let vanilla = self.root.join(format!("{id}.vanilla.json"));
         let content = request::file_content(&request)?;
         files::write_whole(&vanilla, &content)?;
@@ -113,21 +147,21 @@ impl Demo {
             "      sealed in {sealing_seconds:.1} s, vanilla proof of {size}"
         ));
 
-        self.say(&format!("[3/5] {id}: starting a daemon"));
-        let mut daemon = self.start_daemon()?;
-        self.say(&format!(
-            "      process {} serves {}",
-            daemon.pid(),
-            daemon.addr()
-        ));
+        self.say(&format!("[3/5] {id}: the daemon"));
+        let daemon = match self.daemon.take() {
+            Some(daemon) => daemon,
+            None => self.start_daemon()?,
+        };
+        let (pid, addr) = (daemon.pid(), daemon.addr());
+        self.say(&format!("      process {pid} serves {addr}"));
 
         self.say(&format!("[4/5] {id}: proving over gRPC"));
         let result = submit(&daemon, request.clone())?;
+        self.daemon = Some(daemon);
         if self.output.is_text() {
             single::print_text(&result);
         }
         result.succeeded()?;
-        daemon.stop();
 
         self.say(&format!("[5/5] {id}: verifying with filecoin-proofs"));
         let step = Instant::now();
@@ -178,6 +212,12 @@ impl Demo {
         let state = state.to_string_lossy();
         let options = ["--param-cache", &*parameters, "--state-dir", &*state];
         Daemon::start(&self.executable, &options, &self.root.join("daemon.log"))
+    }
+
+    fn stop_daemon(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            daemon.stop();
+        }
     }
 }
 

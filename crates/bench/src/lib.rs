@@ -43,6 +43,8 @@ use crate::client::block_on;
 
 pub use crate::daemon::Daemon;
 pub use crate::error::Error;
+pub use crate::request::{file_content, options, to_wire};
+pub use crate::verify::in_child as verify_in_child;
 
 /// Runs the command that the process's arguments name.
 pub fn main() -> ExitCode {

@@ -216,7 +216,7 @@ impl InputArgs {
 }
 
 /// A request as the wire carries it, with an empty id and the kind's default priority.
-pub(crate) fn to_wire(request: ProofRequest) -> v1::SubmitProofRequest {
+pub fn to_wire(request: ProofRequest) -> v1::SubmitProofRequest {
     let mut vanilla_proofs = request.vanilla_proofs;
     let (kind, vanilla_proof) = match request.kind {
         ProofKind::PoRep => (
@@ -245,7 +245,7 @@ pub(crate) fn to_wire(request: ProofRequest) -> v1::SubmitProofRequest {
 }
 
 /// What a file for `--c1` or `--vanilla` holds for this request.
-pub(crate) fn file_content(request: &ProofRequest) -> Result<Vec<u8>, Error> {
+pub fn file_content(request: &ProofRequest) -> Result<Vec<u8>, Error> {
     match (request.kind, request.vanilla_proofs.as_slice()) {
         (ProofKind::PoRep, [c1]) => Ok(c1.clone()),
         (_, proofs) => {
@@ -257,7 +257,7 @@ pub(crate) fn file_content(request: &ProofRequest) -> Result<Vec<u8>, Error> {
 }
 
 /// The options from which [`RequestArgs`] reads this request again, its vanilla proofs being in `file`.
-pub(crate) fn options(request: &ProofRequest, file: &Path) -> Vec<String> {
+pub fn options(request: &ProofRequest, file: &Path) -> Vec<String> {
     let mut options = vec!["--type".to_owned(), request.kind.to_string()];
     options.extend(input_options(request, file));
     options
@@ -294,19 +294,24 @@ pub(crate) fn input_options(request: &ProofRequest, file: &Path) -> Vec<String> 
 
 /// Decodes an option of 32 bytes in hex; empty when it was not given.
 fn commitment(option: &str, text: Option<&str>) -> Result<Vec<u8>, Error> {
+    Ok(bytes32(option, text)?.map_or_else(Vec::new, Vec::from))
+}
+
+/// Decodes an option of 32 bytes in hex.
+pub(crate) fn bytes32(option: &str, text: Option<&str>) -> Result<Option<[u8; 32]>, Error> {
     let Some(text) = text else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let bytes = hex::decode(text.strip_prefix("0x").unwrap_or(text))
         .map_err(|cause| Error::input(option, cause.to_string(), "32 bytes in hex"))?;
-    if bytes.len() != 32 {
-        return Err(Error::input(
+    match bytes.try_into() {
+        Ok(array) => Ok(Some(array)),
+        Err(bytes) => Err(Error::input(
             option,
-            format!("{} bytes", bytes.len()),
+            format!("{} bytes", Vec::len(&bytes)),
             "32 bytes in hex",
-        ));
+        )),
     }
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
 /// Runs this command in a child process, for upstream reads the folder of the keys from the environment.
 ///
 /// `vanilla` and `proof` are files that hold the request's vanilla proofs and the proof.
-pub(crate) fn in_child(
+pub fn in_child(
     executable: &Path,
     param_cache: &Path,
     request: &ProofRequest,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cuzk_filecoin::generate::Generator;
-use cuzk_filecoin::vanilla::SealOptions;
 use cuzk_filecoin::{CircuitId, Statement};
 use cuzk_groth16::field::Isa;
 use cuzk_groth16::{Backend, Blinding, CpuBackend, ParameterFile};
@@ -130,7 +129,7 @@ fn make_input(args: &Args, folder: &Path) -> Result<Vec<String>, Error> {
     if args.input.is_given() {
         return Ok(Vec::new());
     }
-    let request = gen_vanilla::seal(args.circuit, &SealOptions::default())?;
+    let request = gen_vanilla::seal(args.circuit)?;
     let file = folder.join("vanilla");
     files::write_whole(&file, &request::file_content(&request)?)?;
     Ok(request::input_options(&request, &file))

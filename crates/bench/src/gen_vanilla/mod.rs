@@ -1,5 +1,9 @@
-//! `cuzk-bench gen-vanilla`: vanilla proofs of sectors that are sealed for the purpose, and synthetic ones.
+//! `cuzk-bench gen-vanilla`: vanilla proofs of sectors that are sealed for the purpose, of sectors given as paths, and
+//! synthetic ones.
 
+mod commitments;
+mod given;
+mod options;
 mod sealed;
 
 use std::path::{Path, PathBuf};
@@ -7,9 +11,10 @@ use std::time::Instant;
 
 use cuzk_filecoin::vanilla::SealOptions;
 use cuzk_filecoin::vanilla::synthetic::{self, SyntheticOptions};
-use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, SectorSize};
+use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, SectorSize, Statement};
 use serde::Serialize;
 
+use self::options::{PorepArgs, PostArgs, SealArgs, SnapArgs, SyntheticArgs};
 use crate::error::Error;
 use crate::files;
 use crate::output::{self, Output};
@@ -23,78 +28,16 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum What {
-    /// Seal a sector up to commit phase 1 and write the C1 output in its envelope.
-    Porep(SealArgs),
-    /// Seal a sector and write its WinningPoSt vanilla proof.
-    WinningPost(SealArgs),
-    /// Seal two sectors and write the WindowPoSt vanilla proofs of the partition that they fill.
-    WindowPost(SealArgs),
-    /// Seal a sector, update its data, and write the vanilla proofs of the update.
-    SnapProve(SealArgs),
+    /// Write the C1 output, in its envelope, of a sector that is sealed for the purpose or given as paths.
+    Porep(PorepArgs),
+    /// Write the WinningPoSt vanilla proof of a sector that is sealed for the purpose or given as paths.
+    WinningPost(PostArgs),
+    /// Write the WindowPoSt vanilla proofs of two sectors sealed for the purpose, or of a partition given as paths.
+    WindowPost(PostArgs),
+    /// Write the vanilla proofs of an empty sector update that is made for the purpose or given as paths.
+    SnapProve(SnapArgs),
     /// Build a valid vanilla proof of any size from sparse trees, without a sector, in seconds.
     Synthetic(SyntheticArgs),
-}
-
-#[derive(clap::Args, Debug)]
-struct SealArgs {
-    /// Size of the sector, such as 2KiB.
-    #[arg(long)]
-    sector_size: SectorSize,
-
-    /// Number of the (first) sector.
-    #[arg(long, default_value_t = 1)]
-    sector_num: u64,
-
-    /// Actor id of the miner.
-    #[arg(long, default_value_t = 1000)]
-    miner_id: u64,
-
-    /// PoRep: number of the registered seal proof; left out, V1_1 of the size.
-    #[arg(long)]
-    registered_proof: Option<u64>,
-
-    /// Where to write the C1 output or the JSON array of base64 vanilla proofs.
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-}
-
-#[derive(clap::Args, Debug)]
-struct SyntheticArgs {
-    /// What is proved: porep, snap, wpost or winning.
-    #[arg(long = "type", value_name = "KIND")]
-    kind: ProofKind,
-
-    /// Size of the sectors, such as 32GiB.
-    #[arg(long)]
-    sector_size: SectorSize,
-
-    /// Number of the registered proof; left out, the latest interactive one of the size.
-    #[arg(long)]
-    registered_proof: Option<u64>,
-
-    /// WindowPoSt: how many sectors; left out, a full partition.
-    #[arg(long)]
-    sectors: Option<usize>,
-
-    /// WindowPoSt: index of the partition within the deadline.
-    #[arg(long, default_value_t = 0)]
-    partition: u32,
-
-    /// Number of the (first) sector.
-    #[arg(long, default_value_t = 1)]
-    sector_num: u64,
-
-    /// Actor id of the miner.
-    #[arg(long, default_value_t = 1000)]
-    miner_id: u64,
-
-    /// Seed of all values.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-
-    /// Where to write the C1 output or the JSON array of base64 vanilla proofs.
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
 }
 
 #[derive(Serialize)]
@@ -110,29 +53,84 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
-    match &args.what {
-        What::Porep(args) => sealed(ProofKind::PoRep, args, output),
-        What::WinningPost(args) => sealed(ProofKind::WinningPoSt, args, output),
-        What::WindowPost(args) => sealed(ProofKind::WindowPoSt, args, output),
-        What::SnapProve(args) => sealed(ProofKind::SnapDeals, args, output),
-        What::Synthetic(args) => synthetic(args, output),
+    let start = Instant::now();
+    let (request, out) = match &args.what {
+        What::Porep(args) => (porep(args)?, &args.seal.out),
+        What::WinningPost(args) => (post(ProofKind::WinningPoSt, args)?, &args.seal.out),
+        What::WindowPost(args) => (post(ProofKind::WindowPoSt, args)?, &args.seal.out),
+        What::SnapProve(args) => (snap(args)?, &args.seal.out),
+        What::Synthetic(args) => (synthetic(args)?, &args.out),
+    };
+    write(&request, start, out, output)
+}
+
+fn porep(args: &PorepArgs) -> Result<ProofRequest, Error> {
+    if args.files.is_given() {
+        return checked(given::porep(args)?);
+    }
+    let default = SealOptions::default();
+    let bytes = |option, text: &Option<String>| request::bytes32(option, text.as_deref());
+    let options = SealOptions {
+        ticket: bytes("--ticket", &args.ticket)?.unwrap_or(default.ticket),
+        porep_seed: bytes("--seed", &args.seed)?.unwrap_or(default.porep_seed),
+        ..args.seal.options()?
+    };
+    seal_kept(ProofKind::PoRep, &args.seal, &options, &sealed::RANDOMNESS)
+}
+
+fn post(kind: ProofKind, args: &PostArgs) -> Result<ProofRequest, Error> {
+    let randomness = request::bytes32("--randomness", args.randomness.as_deref())?;
+    let randomness = randomness.unwrap_or(sealed::RANDOMNESS);
+    if args.files.is_given() {
+        return checked(given::post(kind, args, &randomness)?);
+    }
+    seal_kept(kind, &args.seal, &args.seal.options()?, &randomness)
+}
+
+fn snap(args: &SnapArgs) -> Result<ProofRequest, Error> {
+    if args.is_given() {
+        return checked(given::snap(args)?);
+    }
+    let options = args.seal.options()?;
+    seal_kept(
+        ProofKind::SnapDeals,
+        &args.seal,
+        &options,
+        &sealed::RANDOMNESS,
+    )
+}
+
+/// Upstream makes proofs of a sector with another's commitments without complaint; nobody would prove them.
+fn checked(request: ProofRequest) -> Result<ProofRequest, Error> {
+    Statement::decode(&request)?;
+    Ok(request)
+}
+
+fn seal_kept(
+    kind: ProofKind,
+    args: &SealArgs,
+    options: &SealOptions,
+    randomness: &[u8; 32],
+) -> Result<ProofRequest, Error> {
+    let size = args.sector_size.ok_or_else(|| {
+        let expected = "the size of the sector to seal, or --sealed and --cache of one";
+        Error::input("--sector-size", "nothing", expected)
+    })?;
+    let id = CircuitId::new(kind, size);
+    let seal = |folder: &Path| {
+        sealed::request(id, args.registered_proof, options, randomness, folder)
+            .map_err(|cause| Error::Failed(format!("sealing for {id}: {cause}")))
+    };
+    match &args.keep {
+        None => in_temporary_folder(seal),
+        Some(folder) => {
+            std::fs::create_dir_all(folder).map_err(|source| Error::file(folder, source))?;
+            seal(folder)
+        }
     }
 }
 
-fn sealed(kind: ProofKind, args: &SealArgs, output: Output) -> Result<(), Error> {
-    let id = CircuitId::new(kind, args.sector_size);
-    let options = SealOptions {
-        registered_proof: args.registered_proof,
-        sector_number: args.sector_num,
-        miner_id: args.miner_id,
-        ..SealOptions::default()
-    };
-    let start = Instant::now();
-    let request = seal(id, &options)?;
-    write(id, &request, start, &args.out, output)
-}
-
-fn synthetic(args: &SyntheticArgs, output: Output) -> Result<(), Error> {
+fn synthetic(args: &SyntheticArgs) -> Result<ProofRequest, Error> {
     let id = CircuitId::new(args.kind, args.sector_size);
     let options = SyntheticOptions {
         registered_proof: args.registered_proof,
@@ -142,26 +140,21 @@ fn synthetic(args: &SyntheticArgs, output: Output) -> Result<(), Error> {
         partition_index: args.partition,
         seed: args.seed,
     };
-    let start = Instant::now();
-    let request = synthetic::request(id, &options)
-        .map_err(|cause| Error::Failed(format!("vanilla proof for {id}: {cause}")))?;
-    write(id, &request, start, &args.out, output)
+    synthetic::request(id, &options)
+        .map_err(|cause| Error::Failed(format!("vanilla proof for {id}: {cause}")))
 }
 
-fn write(
-    id: CircuitId,
-    request: &ProofRequest,
-    start: Instant,
-    out: &Path,
-    output: Output,
-) -> Result<(), Error> {
+fn write(request: &ProofRequest, start: Instant, out: &Path, output: Output) -> Result<(), Error> {
     let seconds = start.elapsed().as_secs_f64();
     let content = request::file_content(request)?;
     files::write_whole(out, &content)?;
+    let size = SectorSize::from_bytes(request.sector_size);
     let report = Report {
         out: out.to_owned(),
         bytes: content.len(),
-        circuit_id: id.to_string(),
+        circuit_id: size.map_or_else(String::new, |size| {
+            CircuitId::new(request.kind, size).to_string()
+        }),
         sector_num: request.sector_number,
         miner_id: request.miner_id,
         seconds,
@@ -181,10 +174,17 @@ fn write(
     })
 }
 
-/// Seals what the circuit proves, in a temporary folder, and returns a request for it.
-pub(crate) fn seal(id: CircuitId, options: &SealOptions) -> Result<ProofRequest, Error> {
+/// A request for sectors that are sealed for it and then dropped.
+pub(crate) fn seal(id: CircuitId) -> Result<ProofRequest, Error> {
+    let options = SealOptions::default();
+    in_temporary_folder(|folder| {
+        sealed::request(id, None, &options, &sealed::RANDOMNESS, folder)
+            .map_err(|cause| Error::Failed(format!("sealing for {id}: {cause}")))
+    })
+}
+
+fn in_temporary_folder<T>(work: impl FnOnce(&Path) -> Result<T, Error>) -> Result<T, Error> {
     let folder =
         tempfile::tempdir().map_err(|source| Error::file(Path::new("temporary folder"), source))?;
-    sealed::request(id, options, folder.path())
-        .map_err(|cause| Error::Failed(format!("sealing for {id}: {cause}")))
+    work(folder.path())
 }

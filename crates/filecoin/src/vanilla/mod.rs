@@ -7,7 +7,7 @@ mod replica;
 pub mod seal;
 pub mod synthetic;
 
-pub use replica::{Replica, replicas_post, update_vanilla};
+pub use replica::{Replica, SealInputs, replica_c1, replicas_post, update_vanilla};
 pub use seal::{SealOptions, SealedSector, UpdatedSector, post_vanilla, seal_porep};
 
 use crate::upstream::UpstreamError;

@@ -2,15 +2,17 @@
 //!
 //! Upstream keeps a cache of the graph's parents, per sector size, where its settings say (`FIL_PROOFS_PARENT_CACHE`).
 
-use super::replica::{Replica, replicas_post, update_proof, update_vanilla};
-use super::{VanillaError, envelope};
+use super::VanillaError;
+use super::replica::{
+    Replica, SealInputs, replica_c1, replicas_post, unpadded, update_proof, update_vanilla, whole,
+};
 use crate::kind::{CircuitId, ProofKind, SectorSize};
 use crate::porep::prover_id;
 use crate::registered;
 use crate::upstream::UpstreamError;
 use filecoin_proofs_api::seal::{
-    SealPreCommitPhase2Output, add_piece, generate_synth_proofs, seal_commit_phase1,
-    seal_pre_commit_phase1, seal_pre_commit_phase2,
+    SealPreCommitPhase2Output, add_piece, generate_synth_proofs, seal_pre_commit_phase1,
+    seal_pre_commit_phase2,
 };
 use filecoin_proofs_api::update::empty_sector_update_encode_into;
 use filecoin_proofs_api::{ApiFeature, PieceInfo, RegisteredSealProof, UnpaddedBytesAmount};
@@ -66,7 +68,6 @@ pub struct SealedSector {
     pub replica: PathBuf,
     /// Folder of the trees.
     pub cache: PathBuf,
-    pieces: Vec<PieceInfo>,
 }
 
 /// A sector whose data was replaced by an empty sector update.
@@ -80,6 +81,10 @@ pub struct UpdatedSector {
     pub comm_d_new: [u8; 32],
     /// The vanilla proof of each partition, in bincode.
     pub vanilla_proofs: Vec<Vec<u8>>,
+    /// The updated replica.
+    pub replica: PathBuf,
+    /// Folder of its trees.
+    pub cache: PathBuf,
 }
 
 /// Seals a sector and gives its C1 output in the envelope that clients send.
@@ -125,7 +130,6 @@ impl SealedSector {
             comm_d: phase2.comm_d,
             replica,
             cache,
-            pieces,
         };
         if registered.feature_enabled(ApiFeature::SyntheticPoRep) {
             sector.generate_synthetic(phase2)?;
@@ -142,35 +146,28 @@ impl SealedSector {
             self.options.sector_number.into(),
             self.options.ticket,
             phase2,
-            &self.pieces,
+            &[whole(self.comm_d, self.size.bytes())],
         )
         .map_err(|e| UpstreamError::new("synthetic proofs", e).into())
     }
 
     /// The C1 output (commit 1) in its envelope.
     pub fn c1(&self) -> Result<Vec<u8>, VanillaError> {
-        let phase2 = SealPreCommitPhase2Output {
-            registered_proof: self.registered,
-            comm_r: self.comm_r,
+        replica_c1(&self.seal_inputs(), &self.as_replica())
+    }
+
+    /// What it was sealed under.
+    pub fn seal_inputs(&self) -> SealInputs {
+        SealInputs {
+            registered_proof: self
+                .options
+                .registered_proof
+                .unwrap_or_else(|| latest(self.size)),
+            miner_id: self.options.miner_id,
             comm_d: self.comm_d,
-        };
-        let c1 = seal_commit_phase1(
-            &self.cache,
-            &self.replica,
-            prover_id(self.options.miner_id),
-            self.options.sector_number.into(),
-            self.options.ticket,
-            self.options.porep_seed,
-            phase2,
-            &self.pieces,
-        )
-        .map_err(|e| UpstreamError::new("commit 1", e))?;
-        let json = serde_json::to_vec(&c1).map_err(|e| UpstreamError::new("commit 1", e))?;
-        Ok(envelope(
-            &json,
-            self.options.sector_number,
-            self.size.bytes(),
-        ))
+            ticket: self.options.ticket,
+            seed: self.options.porep_seed,
+        }
     }
 
     /// The WinningPoSt vanilla proof, in bincode.
@@ -223,6 +220,8 @@ impl SealedSector {
             comm_r_new,
             comm_d_new,
             vanilla_proofs: update_vanilla(number, &self.as_replica(), &new, comm_d_new)?,
+            replica: new.replica,
+            cache: new.cache,
         })
     }
 }
@@ -248,8 +247,7 @@ fn stage(
     seed: u64,
     path: &Path,
 ) -> Result<Vec<PieceInfo>, VanillaError> {
-    // Of each 128 bytes in the sector, 127 are data.
-    let length = size.bytes() / 128 * 127;
+    let length = unpadded(size.bytes());
     let mut data = vec![0; length as usize];
     ChaCha8Rng::seed_from_u64(seed).fill_bytes(&mut data);
     let amount = UnpaddedBytesAmount(length);
@@ -258,8 +256,12 @@ fn stage(
     Ok(vec![piece])
 }
 
+fn latest(size: SectorSize) -> u64 {
+    registered::latest(CircuitId::new(ProofKind::PoRep, size))
+}
+
 fn seal_proof(size: SectorSize, number: Option<u64>) -> Result<RegisteredSealProof, VanillaError> {
-    let latest = registered::latest(CircuitId::new(ProofKind::PoRep, size));
+    let latest = latest(size);
     let number = number.unwrap_or(latest);
     let fits = registered::sector_size_of(ProofKind::PoRep, number) == Some(size);
     fits.then(|| registered::seal(number))
