@@ -1,6 +1,11 @@
-//! Random damage to the payloads of every decoder: whatever arrives is a statement or an error, never a panic.
+//! Random damage to what every decoder reads: whatever arrives is accepted or an error, never a panic.
 //!
 //! The damage is seeded, so that a failure can be repeated from the number in its message.
+
+// Public to the fuzzer's crate.
+#[allow(unreachable_pub)]
+#[path = "../../../../fuzz/src/targets.rs"]
+mod targets;
 
 use crate::common::{porep_request, snap_request, window_request, winning_request};
 use cuzk_filecoin::{ProofRequest, Statement};
@@ -59,37 +64,34 @@ fn survive(base: &ProofRequest, rounds: u64, damaged: impl Fn(&mut ProofRequest,
     assert!(refused * 10 > rounds * 9, "{refused} of {rounds} refused");
 }
 
-fn payload(request: &mut ProofRequest, rng: &mut StdRng) {
-    let i = rng.gen_range(0..request.vanilla_proofs.len());
-    damage(&mut request.vanilla_proofs[i], rng);
+/// Rounds for each seed of a target: what decodes slowly gets fewer.
+fn rounds(target: &str) -> u64 {
+    match target {
+        "porep" | "winning" => 500,
+        "params" | "vk" => 300,
+        _ => 1500,
+    }
 }
 
+/// The bodies of the fuzz targets, on damaged copies of their seeds.
 #[test]
-fn damaged_envelopes() {
-    survive(&porep_request(), 300, payload);
-}
-
-#[test]
-fn damaged_c1_outputs() {
-    use base64::Engine as _;
-    let envelope: serde_json::Value =
-        serde_json::from_slice(&porep_request().vanilla_proofs[0]).unwrap();
-    let inner = envelope["Phase1Out"].as_str().unwrap();
-    let inner = base64::engine::general_purpose::STANDARD
-        .decode(inner)
-        .unwrap();
-    let mut bare = porep_request();
-    bare.sector_number = 1;
-    bare.vanilla_proofs = vec![inner];
-    assert!(Statement::decode(&bare).is_ok());
-    survive(&bare, 1500, payload);
-}
-
-#[test]
-fn damaged_bincode() {
-    survive(&snap_request(), 1500, payload);
-    survive(&window_request(), 1500, payload);
-    survive(&winning_request(), 500, payload);
+fn damaged_seeds_of_every_target() {
+    for (name, body, seeds) in targets::targets() {
+        for (number, seed) in seeds.iter().enumerate() {
+            assert!(body(seed), "seed {number} of {name} is refused");
+            let mut refused = 0;
+            for round in 0..rounds(name) {
+                let mut bytes = seed.clone();
+                damage(&mut bytes, &mut StdRng::seed_from_u64(round));
+                let outcome = std::panic::catch_unwind(|| body(&bytes));
+                let accepted = outcome
+                    .unwrap_or_else(|_| panic!("{name}, seed {number}: round {round} panicked"));
+                refused += u64::from(!accepted);
+            }
+            let all = rounds(name);
+            assert!(refused * 10 > all * 9, "{name}: {refused} of {all} refused");
+        }
+    }
 }
 
 #[test]

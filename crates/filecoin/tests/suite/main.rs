@@ -2,9 +2,11 @@
 
 mod circuits;
 mod common;
+mod fixtures;
 mod fuzz;
 mod porep;
 mod post;
+mod registered;
 mod sealing;
 mod snap;
 mod synthetic;

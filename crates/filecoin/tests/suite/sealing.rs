@@ -1,7 +1,9 @@
 //! Sectors really sealed here, and the proofs taken from them.
 
+use cuzk_filecoin::generate::Generator;
 use cuzk_filecoin::vanilla::{SealOptions, SealedSector, post_vanilla};
-use cuzk_filecoin::{ProofKind, ProofRequest, SectorSize, Statement};
+use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, SectorSize, Statement, compile_circuit};
+use cuzk_r1cs::Witness;
 
 const SIZE: SectorSize = SectorSize::S2KiB;
 
@@ -15,8 +17,13 @@ fn porep(options: &SealOptions) -> ProofRequest {
     }
 }
 
+/// Of every version one circuit, which the last partition's witness satisfies.
 #[test]
 fn c1_outputs_of_every_version_are_statements() {
+    let id = CircuitId::new(ProofKind::PoRep, SIZE);
+    let circuit = compile_circuit(id).unwrap();
+    let generator = Generator::bind(&circuit, id).unwrap();
+    let mut witness = Witness::new(circuit.layout().clone());
     for (registered_proof, partitions) in [(0, 1), (5, 1), (10, 1), (15, 13)] {
         let options = SealOptions {
             registered_proof: Some(registered_proof),
@@ -26,6 +33,13 @@ fn c1_outputs_of_every_version_are_statements() {
         let request = porep(&options);
         let statement = Statement::decode(&request).unwrap();
         assert_eq!(statement.num_partitions(), partitions);
+        let last = partitions - 1;
+        generator.witness(&statement, last, &mut witness).unwrap();
+        circuit.check(&witness).unwrap();
+        assert_eq!(
+            witness.inputs()[1..],
+            statement.public_inputs(last).unwrap()
+        );
         let with_number = ProofRequest {
             registered_proof,
             ..request

@@ -117,17 +117,6 @@ fn porep_64g() {
     check_porep(SectorSize::S64GiB, None);
 }
 
-#[test]
-fn challenges_that_follow_from_comm_r_are_refused() {
-    for registered_proof in [13, 18] {
-        let options = SyntheticOptions {
-            registered_proof: Some(registered_proof),
-            ..SyntheticOptions::default()
-        };
-        assert!(request(id(ProofKind::PoRep, SectorSize::S32GiB), &options).is_err());
-    }
-}
-
 /// Upstream's verdict on the vanilla proofs of a PoSt request, and its public inputs; `before` sectors of earlier
 /// partitions come first.
 fn upstream_post<Tree>(request: &ProofRequest, registered: RegisteredPoStProof) -> Vec<Scalar>
