@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use cuzk_bench::Daemon;
 use cuzk_bench::client::{Client, connect};
+use cuzk_bench::{Daemon, Error, file_content, to_wire, verify_in_child};
+use cuzk_filecoin::{ProofKind, ProofRequest};
 use cuzk_proto::v1;
 
 pub(crate) const MINER_ID: u64 = 1000;
@@ -37,23 +38,64 @@ pub(crate) fn run_ok<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> String {
     String::from_utf8(output.stdout).expect("the output is text")
 }
 
-/// The folder of the developer parameters for 2 KiB PoRep. An earlier run's are kept when they are intact.
+/// The folder of the developer parameters of all kinds at 2 KiB. An earlier run's are kept when they are intact.
 pub(crate) fn parameters() -> &'static Path {
     static PARAMETERS: OnceLock<PathBuf> = OnceLock::new();
     PARAMETERS.get_or_init(|| {
         let folder = kept().join("parameters");
         let cache = folder.to_str().expect("a printable path");
-        run_ok(&[
-            "setup",
-            "--type",
-            "porep",
-            "--sector-size",
-            "2KiB",
-            "--param-cache",
-            cache,
-        ]);
+        for kind in ProofKind::ALL {
+            let kind = kind.name();
+            run_ok(&[
+                "setup",
+                "--type",
+                kind,
+                "--sector-size",
+                "2KiB",
+                "--param-cache",
+                cache,
+            ]);
+        }
         folder
     })
+}
+
+/// Whether filecoin-proofs accepts a proof of a request.
+pub(crate) fn upstream_accepts(request: &ProofRequest, proof: &[u8]) -> bool {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (vanilla, file) = (folder.path().join("vanilla"), folder.path().join("proof"));
+    let content = file_content(request).expect("vanilla proofs can be written");
+    std::fs::write(&vanilla, content).expect("written");
+    std::fs::write(&file, proof).expect("written");
+    match verify_in_child(bench(), parameters(), request, &vanilla, &file) {
+        Ok(()) => true,
+        Err(Error::Failed(reason)) if reason.ends_with("filecoin-proofs rejects the proof") => {
+            false
+        }
+        Err(other) => panic!("no verdict: {other}"),
+    }
+}
+
+/// Has a daemon prove a request; the proof.
+pub(crate) async fn prove(client: &mut Client, request: ProofRequest) -> Vec<u8> {
+    let job_id = client
+        .submit_proof(to_wire(request))
+        .await
+        .expect("a good request is accepted")
+        .into_inner()
+        .job_id;
+    let wait = v1::AwaitProofRequest {
+        job_id,
+        timeout_ms: 0,
+    };
+    let end = client.await_proof(wait).await.expect("an end").into_inner();
+    assert_eq!(
+        end.status(),
+        v1::await_proof_response::Status::Completed,
+        "{}",
+        end.error_message
+    );
+    end.proof
 }
 
 /// A file with the C1 output of a sector that was sealed for this run.
