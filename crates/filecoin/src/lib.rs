@@ -31,5 +31,5 @@ pub use commitment::{CommitmentError, comm_d_cid, comm_r_cid, parse_comm_d, pars
 pub use final_check::{FinalCheckError, verify_with_filecoin_proofs};
 pub use kind::{CircuitId, ParseNameError, ProofKind, SectorSize};
 pub use request::{ProofRequest, RequestError};
-pub use statement::{Inputs, Statement, StatementError, VerifiedProof, VerifyError};
+pub use statement::{DecodeTimes, Inputs, Statement, StatementError, VerifiedProof, VerifyError};
 pub use upstream::UpstreamError;

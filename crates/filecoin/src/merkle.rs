@@ -9,7 +9,9 @@ use blstrs::Scalar;
 use ff::PrimeField;
 use filecoin_hashers::{POSEIDON_CONSTANTS_2, POSEIDON_CONSTANTS_8, POSEIDON_CONSTANTS_11};
 use neptune::poseidon::Poseidon;
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 
 /// From the leaf upwards: where each node stands among its siblings, and the siblings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,6 +116,19 @@ impl NodeHash {
     }
 }
 
+impl NodeHash {
+    /// The parents of many families, on all threads.
+    fn parents<const ARITY: usize>(self, families: &[[Scalar; ARITY]]) -> Vec<Scalar> {
+        match self {
+            Self::Poseidon => poseidon_many(families),
+            Self::Sha256 => {
+                let families = families.par_iter().with_min_len(TOGETHER);
+                families.map(|family| self.parent(family)).collect()
+            }
+        }
+    }
+}
+
 impl Path {
     /// Index of the leaf: the positions are its digits, the lowest first.
     pub fn index(&self, shape: &TreeShape) -> u64 {
@@ -145,21 +160,28 @@ impl Path {
     }
 }
 
-/// The roots that paths lead to from their leaves, all of one shape. The hashes of a level do not depend on each other
-/// and are done together.
-pub(crate) fn roots(paths: &[(Scalar, &Path)], shape: &TreeShape, hash: NodeHash) -> Vec<Scalar> {
-    if hash == NodeHash::Sha256 {
-        return paths
-            .iter()
-            .map(|(leaf, path)| path.root(*leaf, shape, hash))
-            .collect();
-    }
-    let mut nodes: Vec<Scalar> = paths.iter().map(|(leaf, _)| *leaf).collect();
+/// A leaf and its path in one of several trees of a shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start<'p> {
+    /// Number of the tree.
+    pub(crate) tree: usize,
+    pub(crate) leaf: Scalar,
+    pub(crate) path: &'p Path,
+}
+
+/// The roots that paths lead to from their leaves, all of one shape.
+///
+/// The hashes of a level do not depend on each other and are done together. Where paths of a tree have met, what is above
+/// is hashed once: of a PoRep's 28,800 hashes in trees C and R a third is left out.
+pub(crate) fn roots(starts: &[Start<'_>], shape: &TreeShape, hash: NodeHash) -> Vec<Scalar> {
+    let mut nodes: Vec<Scalar> = starts.iter().map(|start| start.leaf).collect();
+    let mut places: Vec<u64> = starts.iter().map(|s| s.path.index(shape)).collect();
     let mut first = 0;
     for (level, arity) in shape.arities().enumerate() {
+        places.iter_mut().for_each(|place| *place /= arity as u64);
         nodes = match arity {
-            2 => poseidon_many(&families::<2>(paths, &nodes, level, first)),
-            8 => poseidon_many(&families::<8>(paths, &nodes, level, first)),
+            2 => parents::<2>(starts, &nodes, &places, (level, first), hash),
+            8 => parents::<8>(starts, &nodes, &places, (level, first), hash),
             other => unreachable!("no tree has arity {other}"),
         };
         first += arity - 1;
@@ -167,29 +189,49 @@ pub(crate) fn roots(paths: &[(Scalar, &Path)], shape: &TreeShape, hash: NodeHash
     nodes
 }
 
-/// The nodes among their siblings, in a level whose siblings start at `first`.
-fn families<const ARITY: usize>(
-    paths: &[(Scalar, &Path)],
+/// The parents of nodes, which stand at `places`, in a level whose siblings start at `first`.
+fn parents<const ARITY: usize>(
+    starts: &[Start<'_>],
     nodes: &[Scalar],
-    level: usize,
-    first: usize,
-) -> Vec<[Scalar; ARITY]> {
-    let family = |((_, path), node): (&(Scalar, &Path), &Scalar)| {
-        let at = usize::from(path.positions[level]);
-        let siblings = &path.siblings[first..first + ARITY - 1];
-        std::array::from_fn(|i| match i {
+    places: &[u64],
+    (level, first): (usize, usize),
+    hash: NodeHash,
+) -> Vec<Scalar> {
+    let mut families = Vec::with_capacity(starts.len());
+    let mut met = HashMap::with_capacity(starts.len());
+    let mut family_of = Vec::with_capacity(starts.len());
+    for ((start, node), place) in starts.iter().zip(nodes).zip(places) {
+        let at = usize::from(start.path.positions[level]);
+        let siblings = &start.path.siblings[first..first + ARITY - 1];
+        let family: [Scalar; ARITY] = std::array::from_fn(|i| match i {
             i if i < at => siblings[i],
             i if i == at => *node,
             i => siblings[i - 1],
-        })
-    };
-    paths.iter().zip(nodes).map(family).collect()
+        });
+        let new = families.len();
+        let known = *met.entry((start.tree, *place)).or_insert(new);
+        // Of one place there can be only one true family, but this is what finds that out.
+        if known < new && families[known] == family {
+            family_of.push(known);
+        } else {
+            families.push(family);
+            family_of.push(new);
+        }
+    }
+    let hashes = hash.parents(&families);
+    family_of.into_iter().map(|family| hashes[family]).collect()
 }
 
-/// [`poseidon`] of many preimages, in lanes where the processor has them.
+/// [`poseidon`] of many preimages, in lanes where the processor has them, on all threads.
 pub(crate) fn poseidon_many<const ARITY: usize>(preimages: &[[Scalar; ARITY]]) -> Vec<Scalar> {
-    poseidon_digests(preimages)
+    preimages
+        .par_chunks(TOGETHER)
+        .flat_map_iter(poseidon_digests)
+        .collect()
 }
+
+/// Hashes done together: they fill the lanes of four calls.
+const TOGETHER: usize = 64;
 
 /// Poseidon with the constants of the sector's trees and columns: 2, 8 or 11 elements.
 pub fn poseidon(preimage: &[Scalar]) -> Scalar {

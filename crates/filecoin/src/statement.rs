@@ -11,12 +11,22 @@ use blstrs::Scalar;
 use cuzk_groth16::{PROOF_BYTES, PreparedVerifyingKey, Proof, verify_batch};
 use cuzk_r1cs::{R1cs, Witness, WitnessAssigner, WitnessError};
 use ff::PrimeField;
+use std::time::{Duration, Instant};
 
 /// A decoded, checked request: what is to be proved, with everything needed to prove it.
 #[derive(Clone, Debug)]
 pub struct Statement {
     circuit_id: CircuitId,
     inputs: Inputs,
+}
+
+/// Where the time of decoding goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DecodeTimes {
+    /// From the request's bytes to the native inputs of all partitions, in the right shape and below the modulus.
+    pub read: Duration,
+    /// Whether they are true: hashes, paths, labels, challenges.
+    pub check: Duration,
 }
 
 /// The native inputs of a statement, by kind.
@@ -93,20 +103,31 @@ impl VerifiedProof {
 impl Statement {
     /// Decodes a request and checks every value in it, the vanilla proofs included.
     pub fn decode(request: &ProofRequest) -> Result<Self, RequestError> {
+        Self::decode_timed(request).map(|(statement, _)| statement)
+    }
+
+    /// The same, and where the time went.
+    pub fn decode_timed(request: &ProofRequest) -> Result<(Self, DecodeTimes), RequestError> {
+        let (start, mut read) = (Instant::now(), Duration::ZERO);
+        let done = || read = start.elapsed();
         let inputs = match request.kind {
-            ProofKind::PoRep => Inputs::PoRep(PoRep::decode(request)?),
-            ProofKind::SnapDeals => Inputs::SnapDeals(SnapDeals::decode(request)?),
-            ProofKind::WindowPoSt | ProofKind::WinningPoSt => Inputs::PoSt(PoSt::decode(request)?),
+            ProofKind::PoRep => Inputs::PoRep(PoRep::decode(request, done)?),
+            ProofKind::SnapDeals => Inputs::SnapDeals(SnapDeals::decode(request, done)?),
+            ProofKind::WindowPoSt | ProofKind::WinningPoSt => {
+                Inputs::PoSt(PoSt::decode(request, done)?)
+            }
         };
+        let check = start.elapsed() - read;
         let sector_size = match &inputs {
             Inputs::PoRep(porep) => porep.sector_size,
             Inputs::SnapDeals(snap) => snap.sector_size,
             Inputs::PoSt(post) => post.sector_size,
         };
-        Ok(Self {
+        let statement = Self {
             circuit_id: CircuitId::new(request.kind, sector_size),
             inputs,
-        })
+        };
+        Ok((statement, DecodeTimes { read, check }))
     }
 
     /// The circuit that proves this.

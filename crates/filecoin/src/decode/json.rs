@@ -3,6 +3,7 @@
 //! It takes what RFC 8259 allows where that can occur (white space, keys in any order) and nothing else: unknown,
 //! repeated and missing keys, escapes, signs and fractions are errors that name the place.
 
+use super::bytes32::Reader;
 use super::{LAYOUTS, MerkleProof, field_element, layout};
 use crate::merkle::{Path, TreeShape};
 use crate::request::RequestError;
@@ -10,38 +11,109 @@ use blstrs::Scalar;
 
 type Result<T> = std::result::Result<T, RequestError>;
 
-pub(crate) struct Scanner<'a> {
-    bytes: &'a [u8],
-    at: usize,
+/// Text that comes in parts.
+pub(crate) trait Source {
+    /// What is there.
+    fn window(&self) -> &[u8];
+    /// Drops the `used` first bytes of the window and adds to its end; false, with the window as it was, when nothing
+    /// follows.
+    fn more(&mut self, used: usize) -> bool;
 }
 
-impl<'a> Scanner<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+/// A whole document.
+impl Source for &[u8] {
+    #[inline]
+    fn window(&self) -> &[u8] {
+        self
+    }
+
+    fn more(&mut self, _: usize) -> bool {
+        false
+    }
+}
+
+pub(crate) struct Scanner<S> {
+    source: S,
+    /// Place in the window.
+    at: usize,
+    /// Bytes dropped before the window.
+    dropped: usize,
+    reader: Reader,
+}
+
+/// Bytes that a token is looked for in, more than any has but strings: an array of 32 bytes has 129.
+const AHEAD: usize = 512;
+
+impl<S: Source> Scanner<S> {
+    pub(crate) fn new(source: S) -> Self {
+        Self {
+            source,
+            at: 0,
+            dropped: 0,
+            reader: Reader::detect(),
+        }
+    }
+
+    /// What the text comes from.
+    pub(crate) fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// What is there of the text from here on.
+    #[inline]
+    fn rest(&self) -> &[u8] {
+        self.source.window().get(self.at..).unwrap_or_default()
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.source.window().get(self.at).copied()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn more(&mut self) -> bool {
+        let more = self.source.more(self.at);
+        if more {
+            self.dropped += self.at;
+            self.at = 0;
+        }
+        more
     }
 
     /// The error that `expected` is not what comes next.
     #[cold]
     fn wrong(&self, expected: impl ToString) -> RequestError {
-        let rest = &self.bytes[self.at.min(self.bytes.len())..];
+        let (rest, at) = (self.rest(), self.dropped + self.at);
         let excerpt = String::from_utf8_lossy(&rest[..rest.len().min(24)]);
         let found = match rest {
-            [] => format!("the end of the document at byte {}", self.at),
-            _ => format!("{excerpt:?} at byte {}", self.at),
+            [] => format!("the end of the document at byte {at}"),
+            _ => format!("{excerpt:?} at byte {at}"),
         };
         RequestError::new("", found, expected)
     }
 
+    /// Skips white space, and sees to it that the next token is in the window.
+    #[inline]
     fn skip_space(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes.get(self.at) {
-            self.at += 1;
+        loop {
+            if self.rest().len() < AHEAD {
+                while self.rest().len() < AHEAD && self.more() {}
+            }
+            while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+                self.at += 1;
+            }
+            if !self.rest().is_empty() || !self.more() {
+                return;
+            }
         }
     }
 
     /// Takes `token` if it comes next.
+    #[inline]
     fn take(&mut self, token: u8) -> bool {
         self.skip_space();
-        let taken = self.bytes.get(self.at) == Some(&token);
+        let taken = self.peek() == Some(token);
         self.at += usize::from(taken);
         taken
     }
@@ -56,66 +128,113 @@ impl<'a> Scanner<'a> {
     /// The document ends here.
     pub(crate) fn end(&mut self) -> Result<()> {
         self.skip_space();
-        if self.at == self.bytes.len() {
+        if self.rest().is_empty() {
             return Ok(());
         }
         Err(self.wrong("the end of the document"))
     }
 
     /// A string without escapes.
-    pub(crate) fn string(&mut self) -> Result<&'a str> {
+    pub(crate) fn string(&mut self) -> Result<String> {
         self.expect(b'"')?;
-        let start = self.at;
-        let rest = &self.bytes[start..];
-        let end = memchr::memchr2(b'"', b'\\', rest);
-        match end {
-            Some(len) if rest[len] == b'"' => {
-                self.at = start + len + 1;
-                std::str::from_utf8(&rest[..len]).map_err(|_| self.wrong("a string in UTF-8"))
+        let length = loop {
+            if let Some(length) = memchr::memchr2(b'"', b'\\', self.rest()) {
+                break length;
             }
-            _ => Err(self.wrong("a string without escapes")),
+            if !self.more() {
+                return Err(self.wrong("a string without escapes"));
+            }
+        };
+        let rest = self.rest();
+        if rest[length] != b'"' {
+            return Err(self.wrong("a string without escapes"));
+        }
+        match std::str::from_utf8(&rest[..length]) {
+            Ok(text) => {
+                let text = text.to_owned();
+                self.at += length + 1;
+                Ok(text)
+            }
+            Err(_) => Err(self.wrong("a string in UTF-8")),
         }
     }
 
     /// A non-negative integer without sign, fraction or exponent.
     pub(crate) fn integer(&mut self) -> Result<u64> {
         self.skip_space();
-        let start = self.at;
-        let mut value = 0u64;
-        while let Some(digit @ b'0'..=b'9') = self.bytes.get(self.at) {
-            let next = value.checked_mul(10);
-            value = match next.and_then(|v| v.checked_add(u64::from(digit - b'0'))) {
-                Some(v) => v,
-                None => {
-                    self.at = start;
-                    return Err(self.wrong("an integer below 2^64"));
-                }
-            };
-            self.at += 1;
-        }
-        let digits = self.at - start;
-        let continues = matches!(self.bytes.get(self.at), Some(b'.' | b'e' | b'E'));
-        if digits == 0 || continues || (digits > 1 && self.bytes[start] == b'0') {
-            self.at = start;
+        let rest = self.rest();
+        let digits = rest.iter().take_while(|c| c.is_ascii_digit()).count();
+        let continues = matches!(rest.get(digits), Some(b'.' | b'e' | b'E'));
+        if digits == 0 || continues || (digits > 1 && rest[0] == b'0') {
             return Err(self.wrong("a non-negative integer"));
         }
-        Ok(value)
-    }
-
-    /// The first key of the object that comes next, which stays unread.
-    pub(crate) fn first_key(&self) -> Result<&'a str> {
-        let mut ahead = Scanner { ..*self };
-        ahead.expect(b'{')?;
-        ahead.string()
+        let value = rest[..digits].iter().try_fold(0u64, |value, digit| {
+            value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+        });
+        match value {
+            Some(value) => {
+                self.at += digits;
+                Ok(value)
+            }
+            None => Err(self.wrong("an integer below 2^64")),
+        }
     }
 
     pub(crate) fn null(&mut self) -> Result<()> {
         self.skip_space();
-        if !self.bytes[self.at..].starts_with(b"null") {
+        if !self.rest().starts_with(b"null") {
             return Err(self.wrong("null"));
         }
         self.at += 4;
         Ok(())
+    }
+
+    /// The key among `keys` that comes next, if it is one.
+    fn known_key(&mut self, keys: &[&str]) -> Option<usize> {
+        self.skip_space();
+        let rest = self.rest().strip_prefix(b"\"")?;
+        let comes = |key: &str| {
+            let rest = rest.strip_prefix(key.as_bytes());
+            rest.is_some_and(|rest| rest.first() == Some(&b'"'))
+        };
+        let key = keys.iter().position(|key| comes(key))?;
+        self.at += keys[key].len() + 2;
+        Some(key)
+    }
+
+    /// A key among `keys`.
+    fn key(&mut self, keys: &[&str]) -> Result<usize> {
+        if let Some(key) = self.known_key(keys) {
+            return Ok(key);
+        }
+        let key = self.string()?;
+        let expected = format!("only the fields {}", keys.join(", "));
+        Err(RequestError::new(key, "an unknown field", expected))
+    }
+
+    /// An object with one of these keys, and no other.
+    pub(crate) fn one_of<const N: usize>(
+        &mut self,
+        keys: [&str; N],
+        value: impl FnOnce(&mut Self, usize) -> Result<()>,
+    ) -> Result<()> {
+        self.expect(b'{')?;
+        let Some(key) = self.known_key(&keys) else {
+            let found = self.string()?;
+            let expected = format!("one of {}", keys.join(", "));
+            return Err(RequestError::new("", format!("{found:?}"), expected));
+        };
+        self.expect(b':')?;
+        value(self, key).map_err(|e| e.within(keys[key]))?;
+        if self.take(b',') {
+            let again = self.key(&keys[key..=key])?;
+            return Err(RequestError::new(
+                keys[key + again],
+                "the field again",
+                "it once",
+            ));
+        }
+        self.expect(b'}')
     }
 
     /// An object with exactly these keys, in any order; `value` reads the value of the key with that index.
@@ -128,11 +247,8 @@ impl<'a> Scanner<'a> {
         self.expect(b'{')?;
         let mut more = !self.take(b'}');
         while more {
-            let key = self.string()?;
-            let Some(i) = keys.iter().position(|k| *k == key) else {
-                let expected = format!("only the fields {}", keys.join(", "));
-                return Err(RequestError::new(key, "an unknown field", expected));
-            };
+            let i = self.key(&keys)?;
+            let key = keys[i];
             if std::mem::replace(&mut seen[i], true) {
                 return Err(RequestError::new(key, "the field again", "it once"));
             }
@@ -192,12 +308,13 @@ impl<'a> Scanner<'a> {
     /// An array of 32 bytes.
     pub(crate) fn bytes32(&mut self) -> Result<[u8; 32]> {
         self.skip_space();
-        if let Some((bytes, length)) = compact_bytes32(&self.bytes[self.at..]) {
+        if let Some((bytes, length)) = self.reader.read(self.rest()) {
             self.at += length;
             return Ok(bytes);
         }
         let mut bytes = [0; 32];
         self.array_of(32, "bytes", |s, i| {
+            s.skip_space();
             let start = s.at;
             match u8::try_from(s.integer()?) {
                 Ok(byte) => bytes[i] = byte,
@@ -282,6 +399,7 @@ impl<'a> Scanner<'a> {
 
     /// A position among `arity` siblings.
     fn position(&mut self, arity: usize) -> Result<u8> {
+        self.skip_space();
         let start = self.at;
         match self.integer()? {
             position if position < arity as u64 => Ok(position as u8),
@@ -293,39 +411,26 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Reads `[b,b,…,b]`, 32 bytes without white space, and tells its length. A C1 output has 300,000 of these, so the
-/// digits of a number are taken together instead of one branch each. Anything unusual is `None`: the caller reads it
-/// again, one character at a time, and finds out what it is.
-fn compact_bytes32(text: &[u8]) -> Option<([u8; 32], usize)> {
-    let mut bytes = [0; 32];
-    let mut at = 1;
-    if *text.first()? != b'[' {
-        return None;
+impl<'a> Scanner<&'a [u8]> {
+    /// The first key of the object that comes next, which stays unread.
+    pub(crate) fn first_key(&self) -> Result<String> {
+        let mut ahead = Scanner { ..*self };
+        ahead.expect(b'{')?;
+        ahead.string()
     }
-    for (i, byte) in bytes.iter_mut().enumerate() {
-        // A number and what follows it fit in four characters.
-        let word = u32::from_le_bytes(*text.get(at..)?.first_chunk()?);
-        // A digit becomes its value, and adding 0x76 sets the top bit of everything above 9.
-        let digits = word ^ 0x3030_3030;
-        let ends = (digits & 0x7f7f_7f7f).wrapping_add(0x7676_7676) | digits;
-        let length = (ends & 0x8080_8080).trailing_zeros() / 8;
-        if !(1..=3).contains(&length) {
-            return None;
+
+    /// A string without escapes whose characters the caller looks at.
+    pub(crate) fn raw_string(&mut self) -> Result<&'a [u8]> {
+        self.expect(b'"')?;
+        let rest = &self.source[self.at..];
+        match memchr::memchr2(b'"', b'\\', rest) {
+            Some(length) if rest[length] == b'"' => {
+                self.at += length + 1;
+                Ok(&rest[..length])
+            }
+            _ => Err(self.wrong("a string without escapes")),
         }
-        // Leading zeros to three digits, the hundreds in the lowest byte.
-        let digits = (digits << (8 * (3 - length))) & 0x000f_0f0f;
-        let [hundreds, tens, ones, _] = digits.to_le_bytes().map(u32::from);
-        let value = hundreds * 100 + tens * 10 + ones;
-        let shortest = 1 + u32::from(value > 9) + u32::from(value > 99);
-        let end = if i == 31 { b']' } else { b',' };
-        let found = (word >> (8 * length)) as u8;
-        if value > 255 || length != shortest || found != end {
-            return None;
-        }
-        *byte = value as u8;
-        at += length as usize + 1;
     }
-    Some((bytes, at))
 }
 
 #[cfg(test)]

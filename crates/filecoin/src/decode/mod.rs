@@ -1,12 +1,14 @@
 //! Strict readers of the two encodings that vanilla proofs come in. Neither builds an intermediate tree.
 
+pub(crate) mod base64;
 pub(crate) mod bincode;
+mod bytes32;
 pub(crate) mod json;
 
-use crate::merkle::Path;
+use crate::generate::element;
+use crate::merkle::{Path, Start};
 use crate::request::RequestError;
 use blstrs::Scalar;
-use ff::PrimeField;
 
 /// A Merkle proof as upstream serialises it: leaf, path and the root it claims.
 #[derive(Debug, Default)]
@@ -16,9 +18,20 @@ pub(crate) struct MerkleProof {
     pub(crate) path: Path,
 }
 
+impl MerkleProof {
+    /// Leaf and path, in a tree of this number.
+    pub(crate) fn start(&self, tree: usize) -> Start<'_> {
+        Start {
+            tree,
+            leaf: self.leaf,
+            path: &self.path,
+        }
+    }
+}
+
 /// The field element of 32 little-endian bytes, which must be below the modulus.
 pub(crate) fn field_element(bytes: &[u8; 32]) -> Result<Scalar, RequestError> {
-    Option::from(Scalar::from_repr(*bytes)).ok_or_else(|| {
+    element(bytes).ok_or_else(|| {
         let found = hex::encode(bytes);
         RequestError::new(
             "",

@@ -5,25 +5,24 @@ use super::gadgets::Instance;
 use blstrs::Scalar;
 use ff::Field;
 
-/// Hashes whose intermediate values are kept at a time: as many as the widest kernel takes.
-const TOGETHER: usize = 16;
-
 /// Poseidon of trees and columns: 2, 8 or 11 elements.
 pub(crate) fn poseidon_digests<const ARITY: usize>(preimages: &[[Scalar; ARITY]]) -> Vec<Scalar> {
     let instance = match ARITY {
         11 => Instance::Eleven,
         arity => Instance::of_arity(arity),
     };
-    let (poseidon, isa) = (instance.poseidon(), Isa::detect());
-    let slots = poseidon.slots();
-    let mut values = vec![Scalar::ZERO; slots * TOGETHER.min(preimages.len())];
-    let mut digests = Vec::with_capacity(preimages.len());
-    for chunk in preimages.chunks(TOGETHER) {
-        let outs = values.chunks_exact_mut(slots).take(chunk.len());
-        let mut outs: Vec<&mut [Scalar]> = outs.collect();
-        poseidon.hash_many(isa, chunk, &mut outs);
-        digests.extend(outs.iter().map(|out| out[slots - 1]));
-    }
+    digests(Isa::detect(), instance, preimages)
+}
+
+fn digests<const ARITY: usize>(
+    isa: Isa,
+    instance: Instance,
+    preimages: &[[Scalar; ARITY]],
+) -> Vec<Scalar> {
+    let mut digests = vec![Scalar::ZERO; preimages.len()];
+    instance
+        .poseidon()
+        .digest_many(isa, preimages, &mut digests);
     digests
 }
 
@@ -31,23 +30,40 @@ pub(crate) fn poseidon_digests<const ARITY: usize>(preimages: &[[Scalar; ARITY]]
 mod tests {
     use super::*;
     use crate::merkle::poseidon;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
-    fn check<const ARITY: usize>() {
-        for count in [0, 1, 15, 16, 17, 40] {
-            let element =
-                |k: usize, i: usize| Scalar::from((k * ARITY + i) as u64).square() - Scalar::ONE;
-            let preimages: Vec<[Scalar; ARITY]> = (0..count)
-                .map(|k| std::array::from_fn(|i| element(k, i)))
-                .collect();
-            let expected: Vec<_> = preimages.iter().map(|p| poseidon(p)).collect();
-            assert_eq!(poseidon_digests(&preimages), expected);
+    fn check<const ARITY: usize>(instance: Instance) {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let edges = [
+            Scalar::ZERO,
+            Scalar::ONE,
+            -Scalar::ONE,
+            -Scalar::from(2),
+            Scalar::from(u64::MAX),
+        ];
+        let mut element = |k: usize| match k {
+            0..5 => edges[k],
+            5..10 => edges[rng.gen_range(0..5)],
+            _ => Scalar::random(&mut rng),
+        };
+        let preimages: Vec<[Scalar; ARITY]> = (0..40)
+            .map(|k| std::array::from_fn(|_| element(k)))
+            .collect();
+        let expected: Vec<_> = preimages.iter().map(|p| poseidon(p)).collect();
+        for isa in Isa::available() {
+            for count in [0, 1, 8, 9, 15, 16, 17, 40] {
+                let found = digests(isa, instance, &preimages[40 - count..]);
+                assert_eq!(found, expected[40 - count..], "{isa:?}");
+            }
         }
+        assert_eq!(poseidon_digests(&preimages), expected);
     }
 
     #[test]
     fn digests_are_neptunes() {
-        check::<2>();
-        check::<8>();
-        check::<11>();
+        check::<2>(Instance::Two);
+        check::<8>(Instance::Eight);
+        check::<11>(Instance::Eleven);
     }
 }

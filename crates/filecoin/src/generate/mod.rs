@@ -35,6 +35,7 @@ mod values;
 pub use circuit::ShapeError;
 pub(crate) use digests::poseidon_digests;
 pub use isa::Isa;
+pub(crate) use poseidon::element;
 pub use times::GadgetTimes;
 
 use crate::kind::{CircuitId, ProofKind};

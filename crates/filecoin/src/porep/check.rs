@@ -4,8 +4,9 @@
 //! who sealed the sector; a proof over those would be made in vain. This one covers every value.
 
 use super::decode::{C1, Challenge as RawChallenge, Column as RawColumn, Label};
+use super::label::{label_from_bytes, label_parents};
 use super::origin::{check_counts, check_origin};
-use super::{Challenge, Column, PoRep};
+use super::{Challenge, Column, DRG_PARENTS, PoRep};
 use crate::decode::MerkleProof;
 use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon, poseidon_many, roots};
 use crate::request::{ProofRequest, RequestError};
@@ -52,73 +53,79 @@ pub(super) fn check(
         let expected = format!("{}, the hash of the roots of trees C and R", show(&comm_r));
         return Err(RequestError::new("comm_r", show(&porep.comm_r), expected).within(place));
     }
-    for (k, raw) in c1.partitions.into_iter().enumerate() {
-        let challenges = check_partition(&porep, k, raw)
-            .map_err(|e| e.within(format!("vanilla_proofs[{k}]")).within(place))?;
-        porep.partitions.push(challenges);
+    let mut placed = Vec::new();
+    let partitions: Vec<_> = c1
+        .partitions
+        .into_par_iter()
+        .enumerate()
+        .map(|(k, raw)| place_partition(&porep, k, raw))
+        .collect();
+    for partition in partitions {
+        placed.extend(partition.map_err(|e| e.within(place))?);
+    }
+    check_hashes(&porep, &placed).map_err(|(i, e)| placed[i].blame(e).within(place))?;
+    let challenges: Vec<_> = placed
+        .into_par_iter()
+        .map(|placed| (placed.partition, check_labels(&porep, placed)))
+        .collect();
+    for (k, challenge) in challenges {
+        porep.partitions.resize_with(k + 1, Vec::new);
+        porep.partitions[k].push(challenge.map_err(|e| e.within(place))?);
     }
     Ok(porep)
 }
 
-/// Challenges checked together: enough to fill the lanes of the hashes, few enough for all cores to have some.
-const TOGETHER: usize = 6;
-
-fn check_partition(porep: &PoRep, k: usize, mut raw: Vec<RawChallenge>) -> Result<Vec<Challenge>> {
-    let upstream = |e| RequestError::new("", format!("{e}"), "values upstream can derive from");
-    let nodes = porep.challenged_nodes(k).map_err(upstream)?;
-    let parents = porep.parents(&nodes).map_err(upstream)?;
-    let places: Vec<_> = nodes.into_iter().zip(parents).collect();
-    let checked: Vec<_> = raw
-        .par_chunks_mut(TOGETHER)
-        .zip(places.par_chunks(TOGETHER))
-        .enumerate()
-        .map(|(chunk, (raw, places))| check_challenges(porep, raw, places, chunk * TOGETHER))
-        .collect();
-    let mut challenges = Vec::with_capacity(raw.len());
-    for chunk in checked {
-        challenges.extend(chunk?);
-    }
-    Ok(challenges)
+/// A challenge, where it stands in the request, and the node that it must be about.
+struct Placed {
+    partition: usize,
+    number: usize,
+    node: u64,
+    raw: RawChallenge,
 }
 
-/// Checks challenges from number `first` on, given their nodes and the nodes' parents; takes what is kept of them.
-fn check_challenges(
-    porep: &PoRep,
-    raw: &mut [RawChallenge],
-    places: &[(u64, Vec<u64>)],
-    first: usize,
-) -> Result<Vec<Challenge>> {
-    for (i, (raw, (node, parents))) in raw.iter().zip(places).enumerate() {
-        check_places(porep, raw, *node, parents)
-            .map_err(|e| e.within(format!("[{}]", first + i)))?;
+impl Placed {
+    /// The error, said to be about this challenge.
+    fn blame(&self, error: RequestError) -> RequestError {
+        within_challenge(error, self.partition, self.number)
     }
-    check_hashes(porep, raw).map_err(|(i, e)| e.within(format!("[{}]", first + i)))?;
-    raw.iter_mut()
-        .zip(places)
+}
+
+fn within_challenge(error: RequestError, partition: usize, number: usize) -> RequestError {
+    error
+        .within(format!("[{number}]"))
+        .within(format!("vanilla_proofs[{partition}]"))
+}
+
+/// Checks that a partition's challenges are about the nodes that randomness chose.
+fn place_partition(porep: &PoRep, k: usize, raw: Vec<RawChallenge>) -> Result<Vec<Placed>> {
+    let upstream = |e| {
+        let e = RequestError::new("", format!("{e}"), "values upstream can derive from");
+        e.within(format!("vanilla_proofs[{k}]"))
+    };
+    let nodes = porep.challenged_nodes(k).map_err(upstream)?;
+    let parents = porep.parents(&nodes).map_err(upstream)?;
+    let placed = raw.into_iter().zip(nodes.into_iter().zip(parents));
+    placed
         .enumerate()
-        .map(|(i, (raw, (node, _)))| {
-            let challenge = raw.take(*node);
-            check_labels(porep, &challenge, &raw.labels, &raw.encoding)
-                .and_then(|()| check_key(porep, &challenge, &raw.column.labels, raw.replica.leaf))
-                .map_err(|e| e.within(format!("[{}]", first + i)))?;
-            Ok(challenge)
+        .map(|(number, (raw, (node, parents)))| {
+            check_places(porep, &raw, node, &parents)
+                .map_err(|e| within_challenge(e, k, number))?;
+            Ok(Placed {
+                partition: k,
+                number,
+                node,
+                raw,
+            })
         })
         .collect()
 }
 
 impl RawChallenge {
-    /// All columns and where they stand: the node's own, then its parents'.
-    fn columns(&self) -> impl Iterator<Item = (&RawColumn, String)> {
-        let own = std::iter::once((&self.column, "c_x".to_string()));
-        let named = |columns: &'static str| move |i| format!("{columns}[{i}]");
-        let drg = self.drg_parents.iter().zip((0..).map(named("drg_parents")));
-        let expander = self
-            .expander_parents
-            .iter()
-            .zip((0..).map(named("exp_parents")));
-        own.chain(drg)
-            .chain(expander)
-            .map(|(column, name)| (column, format!("replica_column_proofs.{name}")))
+    /// All columns: the node's own, then its parents'.
+    fn columns(&self) -> impl Iterator<Item = &RawColumn> {
+        std::iter::once(&self.column)
+            .chain(&self.drg_parents)
+            .chain(&self.expander_parents)
     }
 
     /// What the statement keeps.
@@ -145,6 +152,15 @@ impl RawChallenge {
     }
 }
 
+/// Where column number `i` of a challenge stands.
+fn column_name(i: usize) -> String {
+    match i.checked_sub(1) {
+        None => "replica_column_proofs.c_x".to_string(),
+        Some(i) if i < DRG_PARENTS => format!("replica_column_proofs.drg_parents[{i}]"),
+        Some(i) => format!("replica_column_proofs.exp_parents[{}]", i - DRG_PARENTS),
+    }
+}
+
 /// Every proof is of the right node and claims the right root.
 fn check_places(porep: &PoRep, raw: &RawChallenge, node: u64, parents: &[u64]) -> Result<()> {
     let (binary, octal) = (
@@ -158,10 +174,10 @@ fn check_places(porep: &PoRep, raw: &RawChallenge, node: u64, parents: &[u64]) -
     check_place(&raw.replica, challenged, root, &octal)
         .map_err(|e| e.within("comm_r_last_proof"))?;
     let nodes = std::iter::once(&node).chain(parents);
-    for ((column, name), node) in raw.columns().zip(nodes) {
+    for ((i, column), node) in raw.columns().enumerate().zip(nodes) {
         if column.index != *node {
             let e = RequestError::new("column.index", column.index, node);
-            return Err(e.within(name));
+            return Err(e.within(column_name(i)));
         }
         let root = (porep.comm_c, "the root of tree C");
         check_place(
@@ -170,7 +186,7 @@ fn check_places(porep: &PoRep, raw: &RawChallenge, node: u64, parents: &[u64]) -
             root,
             &octal,
         )
-        .map_err(|e| e.within("inclusion_proof").within(name))?;
+        .map_err(|e| e.within("inclusion_proof").within(column_name(i)))?;
     }
     Ok(())
 }
@@ -197,43 +213,53 @@ fn check_place(
     Ok(())
 }
 
-/// Columns hash to their leaves and paths lead to their roots. An error comes with the number of its challenge.
+/// Columns hash to their leaves and paths lead to their roots. An error comes with the place of its challenge.
 fn check_hashes(
     porep: &PoRep,
-    raw: &[RawChallenge],
+    placed: &[Placed],
 ) -> std::result::Result<(), (usize, RequestError)> {
     let (binary, octal) = (
         TreeShape::binary(porep.sector_size),
         TreeShape::octal(porep.sector_size),
     );
-    let columns = raw.iter().enumerate();
-    let columns = columns.flat_map(|(i, raw)| raw.columns().map(move |(c, name)| (i, c, name)));
-    let columns: Vec<_> = columns.collect();
-    let hashes = column_hashes(
-        columns
-            .iter()
-            .map(|(_, column, _)| column.labels.as_slice()),
-    );
-    for ((i, column, name), hash) in columns.iter().zip(hashes) {
+    let columns = || {
+        let placed = placed.iter().enumerate();
+        placed.flat_map(|(i, p)| (0..).zip(p.raw.columns()).map(move |(n, c)| (i, n, c)))
+    };
+    let hashes = column_hashes(columns().map(|(_, _, column)| column.labels.as_slice()));
+    for ((i, n, column), hash) in columns().zip(hashes) {
         if column.inclusion.leaf != hash {
             let (found, expected) = (show(&column.inclusion.leaf), show(&hash));
             let expected = format!("{expected}, the hash of the column");
             let e = RequestError::new("inclusion_proof.leaf", found, expected);
-            return Err((*i, e.within(name)));
+            return Err((i, e.within(column_name(n))));
         }
     }
-    let proofs = columns.into_iter();
-    let proofs = proofs.map(|(i, c, name)| (i, &c.inclusion, format!("{name}.inclusion_proof")));
-    let replica = raw.iter().enumerate();
-    let replica = replica.map(|(i, raw)| (i, &raw.replica, "comm_r_last_proof".to_string()));
-    check_roots(
-        &proofs.chain(replica).collect::<Vec<_>>(),
-        &octal,
-        NodeHash::Poseidon,
-    )?;
-    let data = raw.iter().enumerate();
-    let data = data.map(|(i, raw)| (i, &raw.data, "comm_d_proofs".to_string()));
+    let paths = columns().map(|(i, n, column)| (i, Named::Column(n), &column.inclusion));
+    check_roots(&paths.collect::<Vec<_>>(), &octal, NodeHash::Poseidon)?;
+    let all = || placed.iter().map(|placed| &placed.raw).enumerate();
+    let replica = all().map(|(i, raw)| (i, Named::Replica, &raw.replica));
+    check_roots(&replica.collect::<Vec<_>>(), &octal, NodeHash::Poseidon)?;
+    let data = all().map(|(i, raw)| (i, Named::Data, &raw.data));
     check_roots(&data.collect::<Vec<_>>(), &binary, NodeHash::Sha256)
+}
+
+/// A Merkle proof of a challenge.
+#[derive(Clone, Copy)]
+enum Named {
+    Column(usize),
+    Replica,
+    Data,
+}
+
+impl Named {
+    fn name(self) -> String {
+        match self {
+            Self::Column(n) => format!("{}.inclusion_proof", column_name(n)),
+            Self::Replica => "comm_r_last_proof".to_string(),
+            Self::Data => "comm_d_proofs".to_string(),
+        }
+    }
 }
 
 fn column_hashes<'a>(columns: impl Iterator<Item = &'a [Scalar]>) -> Vec<Scalar> {
@@ -249,82 +275,88 @@ fn column_hashes<'a>(columns: impl Iterator<Item = &'a [Scalar]>) -> Vec<Scalar>
     }
 }
 
+/// Paths in one tree lead to its root.
 fn check_roots(
-    proofs: &[(usize, &MerkleProof, String)],
+    proofs: &[(usize, Named, &MerkleProof)],
     shape: &TreeShape,
     hash: NodeHash,
 ) -> std::result::Result<(), (usize, RequestError)> {
-    let paths: Vec<_> = proofs.iter().map(|(_, p, _)| (p.leaf, &p.path)).collect();
-    for ((i, proof, name), reached) in proofs.iter().zip(roots(&paths, shape, hash)) {
+    let starts: Vec<_> = proofs.iter().map(|(_, _, proof)| proof.start(0)).collect();
+    for ((i, named, proof), reached) in proofs.iter().zip(roots(&starts, shape, hash)) {
         if reached != proof.root {
             let found = format!("a path to {}", show(&reached));
             let expected = format!("one to the root {}", show(&proof.root));
-            return Err((*i, RequestError::new("path", found, expected).within(name)));
+            let e = RequestError::new("path", found, expected);
+            return Err((*i, e.within(named.name())));
         }
     }
     Ok(())
 }
 
-/// The preimages of the labels are the parents' columns over again.
-fn check_labels(
-    porep: &PoRep,
-    challenge: &Challenge,
-    labels: &[Label],
-    encoding: &Label,
-) -> Result<()> {
-    for (i, label) in labels.iter().enumerate() {
-        check_label(challenge, label, i + 1)
-            .map_err(|e| e.within(format!("labeling_proofs[{i}]")))?;
-    }
-    check_label(challenge, encoding, porep.layers()).map_err(|e| e.within("encoding_proof"))
+/// The preimages of the labels are the parents' columns over again; the challenged node's labels follow from them, and
+/// the last one encodes its data. Drops what is redundant.
+fn check_labels(porep: &PoRep, mut placed: Placed) -> Result<Challenge> {
+    let challenge = placed.raw.take(placed.node);
+    check_preimages(porep, &challenge, &placed.raw)
+        .and_then(|()| check_key(porep, &challenge, &placed.raw))
+        .map_err(|e| placed.blame(e))?;
+    Ok(challenge)
 }
 
-fn check_label(challenge: &Challenge, label: &Label, layer: usize) -> Result<()> {
+fn check_preimages(porep: &PoRep, challenge: &Challenge, raw: &RawChallenge) -> Result<()> {
+    let columns = challenge.parents.iter().map(|column| &column.labels);
+    let columns: Vec<Vec<_>> = columns
+        .map(|labels| labels.iter().map(Scalar::to_repr).collect())
+        .collect();
+    let columns: Vec<&[_]> = columns.iter().map(Vec::as_slice).collect();
+    for (i, label) in raw.labels.iter().enumerate() {
+        check_preimage(challenge.node, label, i + 1, &columns)
+            .map_err(|e| e.within(format!("labeling_proofs[{i}]")))?;
+    }
+    check_preimage(challenge.node, &raw.encoding, porep.layers(), &columns)
+        .map_err(|e| e.within("encoding_proof"))
+}
+
+fn check_preimage(node: u64, label: &Label, layer: usize, columns: &[&[[u8; 32]]]) -> Result<()> {
     if label.layer != layer as u64 {
         return Err(RequestError::new("layer_index", label.layer, layer));
     }
-    if label.node != challenge.node {
-        return Err(RequestError::new("node", label.node, challenge.node));
+    if label.node != node {
+        return Err(RequestError::new("node", label.node, node));
     }
-    let expected = challenge.label_parents(layer);
-    for (i, (found, expected)) in label.parents.iter().zip(expected).enumerate() {
-        if *found != expected.to_repr() {
-            let expected = format!("{}, the parent's label", show(&expected));
-            return Err(RequestError::new(
-                format!("parents[{i}]"),
-                hex::encode(found),
-                expected,
-            ));
-        }
+    let expected = label_parents(columns, layer);
+    let mut both = label.parents.iter().zip(&expected);
+    match both.position(|(found, expected)| found != expected) {
+        None => Ok(()),
+        Some(i) => Err(RequestError::new(
+            format!("parents[{i}]"),
+            hex::encode(label.parents[i]),
+            format!("{}, the parent's label", hex::encode(expected[i])),
+        )),
     }
-    Ok(())
 }
 
-/// The challenged node's labels follow from its parents', and the last one encodes its data.
-fn check_key(
-    porep: &PoRep,
-    challenge: &Challenge,
-    column: &[Scalar],
-    encoded: Scalar,
-) -> Result<()> {
-    let labels = porep.labels(challenge);
-    for (i, (found, expected)) in column.iter().zip(&labels).enumerate() {
-        if found != expected {
+/// The preimages were checked.
+fn check_key(porep: &PoRep, challenge: &Challenge, raw: &RawChallenge) -> Result<()> {
+    let replica_id = porep.replica_id.to_repr();
+    let mut key = Scalar::default();
+    for (i, (found, preimage)) in raw.column.labels.iter().zip(&raw.labels).enumerate() {
+        key = label_from_bytes(&replica_id, i + 1, challenge.node, &preimage.parents);
+        if *found != key {
             let field = format!("replica_column_proofs.c_x.column.rows[{i}]");
-            let expected = format!("{}, the label that its parents give", show(expected));
+            let expected = format!("{}, the label that its parents give", show(&key));
             return Err(RequestError::new(field, show(found), expected));
         }
     }
-    let expected = labels[labels.len() - 1] + challenge.data.leaf;
-    if encoded != expected {
-        let expected = format!(
-            "{}, the sum of the last label and the data",
-            show(&expected)
-        );
+    let expected = key + challenge.data.leaf;
+    if raw.replica.leaf != expected {
         return Err(RequestError::new(
             "comm_r_last_proof.leaf",
-            show(&encoded),
-            expected,
+            show(&raw.replica.leaf),
+            format!(
+                "{}, the sum of the last label and the data",
+                show(&expected)
+            ),
         ));
     }
     Ok(())

@@ -7,13 +7,12 @@ use super::circuit::layers;
 use super::label::LABEL_PARENTS;
 use super::{DRG_PARENTS, EXPANDER_PARENTS};
 use crate::decode::MerkleProof;
-use crate::decode::json::Scanner;
+use crate::decode::base64::Base64;
+use crate::decode::json::{Scanner, Source};
 use crate::kind::{ProofKind, SectorSize};
 use crate::merkle::TreeShape;
 use crate::registered;
 use crate::request::{ProofRequest, RequestError};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use blstrs::Scalar;
 use filecoin_proofs_api::RegisteredSealProof;
 
@@ -78,30 +77,20 @@ pub(super) fn decode(payload: &[u8]) -> Result<C1> {
         return Err(RequestError::new(BARE, "0 bytes", "a C1 output"));
     }
     let Some(envelope) = envelope(payload).map_err(|e| e.within(BARE))? else {
-        return output(payload, BARE).map_err(|e| e.within(BARE));
+        return output(&mut Scanner::new(payload), BARE).map_err(|e| e.within(BARE));
     };
-    let json = decode_base64(envelope.phase1_out).map_err(|e| e.within(WRAPPED))?;
-    let mut c1 = output(&json, WRAPPED).map_err(|e| e.within(WRAPPED))?;
+    let mut scanner = Scanner::new(Base64::new(envelope.phase1_out));
+    let c1 = output(&mut scanner, WRAPPED);
+    let mut c1 = scanner.source().finish(c1).map_err(|e| e.within(WRAPPED))?;
     c1.envelope = Some((envelope.sector_number, envelope.sector_size));
     Ok(c1)
-}
-
-/// Standard base64 with padding.
-fn decode_base64(text: &str) -> Result<Vec<u8>> {
-    if let Ok(bytes) = base64_simd::STANDARD.decode_to_vec(text) {
-        return Ok(bytes);
-    }
-    // The other decoder says what is wrong, and has the last word.
-    STANDARD
-        .decode(text)
-        .map_err(|e| RequestError::new("", e, "standard base64 with padding"))
 }
 
 #[derive(Default)]
 struct Envelope<'a> {
     sector_number: u64,
     sector_size: u64,
-    phase1_out: &'a str,
+    phase1_out: &'a [u8],
 }
 
 /// The envelope, or `None` when the document starts with one of the inner output's keys.
@@ -110,21 +99,20 @@ fn envelope(payload: &[u8]) -> Result<Option<Envelope<'_>>> {
     let mut scanner = Scanner::new(payload);
     let keys = ["SectorNum", "Phase1Out", "SectorSize"];
     let first = Scanner::new(payload).first_key()?;
-    if !keys.contains(&first) {
+    if !keys.contains(&first.as_str()) {
         return Ok(None);
     }
     scanner.object(keys, |s, key| match key {
         0 => s.integer().map(|n| envelope.sector_number = n),
-        1 => s.string().map(|text| envelope.phase1_out = text),
+        1 => s.raw_string().map(|text| envelope.phase1_out = text),
         _ => s.integer().map(|n| envelope.sector_size = n),
     })?;
     scanner.end().map(|()| Some(envelope))
 }
 
 /// Reads the inner JSON.
-fn output(json: &[u8], place: &'static str) -> Result<C1> {
-    let mut scanner = Scanner::new(json);
-    let mut registered_proof = "";
+fn output<S: Source>(scanner: &mut Scanner<S>, place: &'static str) -> Result<C1> {
+    let mut registered_proof = String::new();
     let mut vanilla = None;
     let (mut comm_r, mut comm_d, mut seed, mut ticket) = ([0; 32], [0; 32], [0; 32], [0; 32]);
     let mut replica_id = Scalar::default();
@@ -151,7 +139,7 @@ fn output(json: &[u8], place: &'static str) -> Result<C1> {
     Ok(C1 {
         place,
         envelope: None,
-        registered_proof: registered_proof.to_owned(),
+        registered_proof,
         sector_size,
         partitions,
         comm_r,
@@ -209,25 +197,21 @@ impl C1 {
     }
 }
 
-impl Scanner<'_> {
+impl<S: Source> Scanner<S> {
     fn vanilla_proofs(&mut self) -> Result<(SectorSize, Vec<Vec<Challenge>>)> {
-        let variant = self.first_key()?;
-        let Some(i) = VARIANTS.iter().position(|v| *v == variant) else {
-            let expected = format!("one of {}", VARIANTS.join(", "));
-            return Err(RequestError::new("", format!("{variant:?}"), expected));
-        };
-        let size = SectorSize::ALL[i];
-        let mut partitions = Vec::new();
-        self.object([VARIANTS[i]], |s, _| {
+        let mut proofs = None;
+        self.one_of(VARIANTS, |s, i| {
+            let (size, mut partitions) = (SectorSize::ALL[i], Vec::new());
             s.array(|s, _| {
                 let mut challenges = Vec::new();
                 s.array(|s, _| s.challenge(size).map(|c| challenges.push(c)))?;
                 partitions.push(challenges);
                 Ok(())
-            })
-            .map(|_| ())
+            })?;
+            proofs = Some((size, partitions));
+            Ok(())
         })?;
-        Ok((size, partitions))
+        Ok(proofs.expect("`one_of` saw a key"))
     }
 
     fn challenge(&mut self, size: SectorSize) -> Result<Challenge> {

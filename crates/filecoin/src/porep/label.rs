@@ -12,7 +12,7 @@ pub(crate) const LABEL_PARENTS: usize = 37;
 /// What a label is computed from, besides replica id, layer and node, given the labels of the node's 14 parents: in
 /// layer 1 the six parents of the depth-robust graph, in later layers also the eight of the expander graph with their
 /// labels in the layer below; repeated to 37.
-pub(crate) fn label_parents(parents: &[&[Scalar]], layer: usize) -> Vec<Scalar> {
+pub(crate) fn label_parents<T: Copy>(parents: &[&[T]], layer: usize) -> Vec<T> {
     let (drg, expander) = parents.split_at(DRG_PARENTS);
     let mut labels: Vec<_> = drg.iter().map(|labels| labels[layer - 1]).collect();
     if layer > 1 {
@@ -21,16 +21,25 @@ pub(crate) fn label_parents(parents: &[&[Scalar]], layer: usize) -> Vec<Scalar> 
     labels.into_iter().cycle().take(LABEL_PARENTS).collect()
 }
 
-/// SHA-256(replica id ‖ layer ‖ node ‖ zeros to 64 bytes ‖ parents), big-endian integers, top bits cleared.
+/// [`label_from_bytes`] of elements.
 pub(crate) fn label(replica_id: Scalar, layer: usize, node: u64, parents: &[Scalar]) -> Scalar {
-    let mut hash = Sha256::new()
-        .chain_update(replica_id.to_repr())
+    let parents: Vec<_> = parents.iter().map(Scalar::to_repr).collect();
+    label_from_bytes(&replica_id.to_repr(), layer, node, &parents)
+}
+
+/// SHA-256(replica id ‖ layer ‖ node ‖ zeros to 64 bytes ‖ parents), big-endian integers, top bits cleared.
+pub(super) fn label_from_bytes(
+    replica_id: &[u8; 32],
+    layer: usize,
+    node: u64,
+    parents: &[[u8; 32]],
+) -> Scalar {
+    let hash = Sha256::new()
+        .chain_update(replica_id)
         .chain_update((layer as u32).to_be_bytes())
         .chain_update(node.to_be_bytes())
-        .chain_update([0; 20]);
-    for parent in parents {
-        hash.update(parent.to_repr());
-    }
+        .chain_update([0; 20])
+        .chain_update(parents.as_flattened());
     truncated(hash)
 }
 

@@ -83,13 +83,17 @@ pub struct Column {
 }
 
 impl PoRep {
-    /// Reads, and checks, the C1 output of a request.
-    pub(crate) fn decode(request: &ProofRequest) -> Result<Self, RequestError> {
+    /// Reads, and checks, the C1 output of a request; `done` is called in between.
+    pub(crate) fn decode(
+        request: &ProofRequest,
+        done: impl FnOnce(),
+    ) -> Result<Self, RequestError> {
         let [payload] = request.vanilla_proofs.as_slice() else {
             let found = format!("{} vanilla proofs", request.vanilla_proofs.len());
             return Err(RequestError::new("vanilla_proofs", found, "1 C1 output"));
         };
         let c1 = decode::decode(payload)?;
+        done();
         let registered = c1.registered(request)?;
         check::check(c1, registered, request)
     }

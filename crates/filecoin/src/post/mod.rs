@@ -12,7 +12,7 @@ mod encode;
 pub(crate) use circuit::{blocks, cache_identifier, synthesize_blank};
 
 use crate::kind::{CircuitId, ProofKind, SectorSize};
-use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon, roots};
+use crate::merkle::{Inclusion, NodeHash, Start, TreeShape, poseidon, roots};
 use crate::porep::prover_id;
 use crate::registered;
 use crate::request::{ProofRequest, RequestError, bytes32};
@@ -58,8 +58,8 @@ pub struct Sector {
 type Result<T> = std::result::Result<T, RequestError>;
 
 impl PoSt {
-    /// Reads, and checks, the vanilla proofs of a request.
-    pub(crate) fn decode(request: &ProofRequest) -> Result<Self> {
+    /// Reads, and checks, the vanilla proofs of a request; `done` is called in between.
+    pub(crate) fn decode(request: &ProofRequest, done: impl FnOnce()) -> Result<Self> {
         let sector_size = registered::requested_size(request)?;
         let id = CircuitId::new(request.kind, sector_size);
         let registered = registered::post(request.registered_proof).ok_or_else(|| {
@@ -93,6 +93,7 @@ impl PoSt {
             post.push(sector)
                 .map_err(|e| e.within(format!("vanilla_proofs[{i}]")))?;
         }
+        done();
         post.check()?;
         Ok(post)
     }
@@ -169,11 +170,15 @@ impl PoSt {
             numbered.map(move |(n, inclusion)| (i, n, sector, inclusion))
         });
         let inclusions: Vec<_> = inclusions.collect();
-        let paths: Vec<_> = inclusions
+        let starts: Vec<_> = inclusions
             .iter()
-            .map(|(_, _, _, x)| (x.leaf, &x.path))
+            .map(|&(tree, _, _, inclusion)| Start {
+                tree,
+                leaf: inclusion.leaf,
+                path: &inclusion.path,
+            })
             .collect();
-        let reached = roots(&paths, &shape, NodeHash::Poseidon);
+        let reached = roots(&starts, &shape, NodeHash::Poseidon);
         for ((i, n, sector, _), reached) in inclusions.iter().zip(reached) {
             if reached != sector.comm_r_last {
                 let found = format!("a path to {}", show(&reached));

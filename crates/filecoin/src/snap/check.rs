@@ -96,8 +96,8 @@ fn check_roots(snap: &SnapDeals, challenges: &[RawChallenge]) -> Result<()> {
     ];
     for (name, proof, shape, hash) in trees {
         let proofs: Vec<_> = challenges.iter().map(proof).collect();
-        let paths: Vec<_> = proofs.iter().map(|p| (p.leaf, &p.path)).collect();
-        let reached = roots(&paths, shape, hash);
+        let starts: Vec<_> = proofs.iter().map(|p| p.start(0)).collect();
+        let reached = roots(&starts, shape, hash);
         for (i, (proof, reached)) in proofs.iter().zip(reached).enumerate() {
             if reached != proof.root {
                 let field = format!("challenge_proofs[{i}].{name}.path");

@@ -65,8 +65,11 @@ pub struct Challenge {
 }
 
 impl SnapDeals {
-    /// Reads, and checks, the vanilla proofs of a request.
-    pub(crate) fn decode(request: &ProofRequest) -> Result<Self, RequestError> {
+    /// Reads, and checks, the vanilla proofs of a request; `done` is called in between.
+    pub(crate) fn decode(
+        request: &ProofRequest,
+        done: impl FnOnce(),
+    ) -> Result<Self, RequestError> {
         let sector_size = registered::requested_size(request)?;
         let registered = registered::update(request.registered_proof).ok_or_else(|| {
             let found = request.registered_proof;
@@ -90,15 +93,16 @@ impl SnapDeals {
             let expected = format!("{expected}, one a partition of {sector_size}");
             return Err(RequestError::new("vanilla_proofs", found, expected));
         }
-        let partitions: Vec<_> = request
-            .vanilla_proofs
-            .par_iter()
-            .enumerate()
-            .map(|(k, bytes)| {
-                decode::partition(bytes, sector_size)
-                    .and_then(|raw| check::check(&snap, k, raw))
-                    .map_err(|e| e.within(format!("vanilla_proofs[{k}]")))
-            })
+        let within = |k: usize| move |e: RequestError| e.within(format!("vanilla_proofs[{k}]"));
+        let proofs = request.vanilla_proofs.par_iter().enumerate();
+        let raw: Vec<_> = proofs
+            .map(|(k, bytes)| decode::partition(bytes, sector_size).map_err(within(k)))
+            .collect();
+        let raw: Vec<_> = raw.into_iter().collect::<Result<_, _>>()?;
+        done();
+        let raw = raw.into_par_iter().enumerate();
+        let partitions: Vec<_> = raw
+            .map(|(k, raw)| check::check(&snap, k, raw).map_err(within(k)))
             .collect();
         snap.partitions = partitions.into_iter().collect::<Result<_, _>>()?;
         Ok(snap)

@@ -34,6 +34,22 @@ pub(super) fn scalar(limbs: Limbs) -> Scalar {
     unsafe { std::mem::transmute::<Limbs, Scalar>(limbs) }
 }
 
+/// 2^512 mod the modulus: a product with it puts a value into Montgomery form.
+const R2: Limbs = [
+    0xc999e990f3f29c6d,
+    0x2b6cedcb87925c23,
+    0x05d314967254398f,
+    0x0748d9d99f59ff11,
+];
+
+/// The element of 32 little-endian bytes, if they are below the modulus. Not in constant time.
+pub(crate) fn element(bytes: &[u8; 32]) -> Option<Scalar> {
+    let words = bytes.as_chunks::<8>().0;
+    let value: Limbs = std::array::from_fn(|i| u64::from_le_bytes(words[i]));
+    let below = value.iter().rev().lt(MODULUS.iter().rev());
+    below.then(|| scalar(mul(value, R2)))
+}
+
 /// `t + a b + carry`: low word, and the high word in `carry`.
 #[inline(always)]
 fn multiply_add(t: u64, a: u64, b: u64, carry: &mut u64) -> u64 {
@@ -139,8 +155,28 @@ fn reduce(mut t: [u64; 9]) -> Limbs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ff::Field;
-    use rand::SeedableRng;
+    use ff::{Field, PrimeField};
+    use rand::{RngCore, SeedableRng};
+
+    #[test]
+    fn elements_are_below_the_modulus() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+        let mut bytes = |k: usize| {
+            let mut bytes = (-Scalar::ONE).to_bytes_le();
+            match k {
+                0..32 => bytes[k] = bytes[k].wrapping_add(1),
+                32..64 => bytes[k - 32] = bytes[k - 32].wrapping_sub(1),
+                64..66 => bytes = [255 * (k as u8 - 64); 32],
+                _ => rng.fill_bytes(&mut bytes),
+            }
+            bytes
+        };
+        for k in 0..200 {
+            let bytes = bytes(k);
+            let expected: Option<Scalar> = Scalar::from_repr(bytes).into();
+            assert_eq!(element(&bytes), expected, "{bytes:?}");
+        }
+    }
 
     #[test]
     fn agrees_with_blst() {

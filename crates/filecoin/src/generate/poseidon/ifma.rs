@@ -5,6 +5,10 @@
 //! times constant needs no correction, and in a product of two values one factor is shifted up by four bits first,
 //! which five limbs still hold. Sums of products are accumulated unreduced: 12 terms of 5 products of 52 bits, low and
 //! high halves in separate columns, stay below 2^58.
+//!
+//! A hash whose digest alone is wanted keeps no value: it takes x 2^260 throughout and leaves values as they are reduced,
+//! below the modulus or not. None gets above 18 p: five limbs hold 35 p, and a product of two is below their
+//! product / 35 p + p.
 
 mod lanes;
 
@@ -18,14 +22,26 @@ use lanes::{Element, LANES, Limbs52, Outs, zero};
 /// lane 0, and one a block for each other lane.
 const BLOCK: usize = 8;
 
-/// [`Poseidon`]'s constants in 52-bit limbs.
+/// What becomes of the values between the S-boxes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// They are stored, as blst keeps them.
+    Stored,
+    /// They are not needed.
+    DigestOnly,
+}
+
+/// [`Poseidon`]'s constants in 52-bit limbs, for one form of values.
 pub(super) struct Constants {
+    form: Form,
     width: usize,
     half_full_rounds: usize,
     slots: usize,
     tag_power: Limbs52,
     keys: Vec<Limbs52>,
     mds: Vec<Limbs52>,
+    /// The row of the linear layer that gives the digest.
+    digest_row: Vec<Limbs52>,
     pre_sparse: Vec<Limbs52>,
     blocks: Vec<Block>,
 }
@@ -39,9 +55,13 @@ struct Block {
 }
 
 impl Constants {
-    pub(super) fn new(poseidon: &Poseidon) -> Constants {
-        let value = |v: &Scalar| lanes::split(limbs(v));
+    pub(super) fn new(poseidon: &Poseidon, form: Form) -> Constants {
+        let plain = |v: &Scalar| lanes::split(limbs(v));
         let factor = |v: &Scalar| lanes::split(limbs(&(v * Scalar::from(16))));
+        let value = |v: &Scalar| match form {
+            Form::Stored => plain(v),
+            Form::DigestOnly => factor(v),
+        };
         let (width, row) = (poseidon.width, 2 * poseidon.width - 1);
         let block = |rounds: &[Scalar]| {
             let rounds: Vec<&[Scalar]> = rounds.chunks_exact(row).collect();
@@ -67,7 +87,14 @@ impl Constants {
                     .collect(),
             }
         };
+        let digest_row = &poseidon.mds[width..2 * width];
         Constants {
+            form,
+            digest_row: match form {
+                Form::Stored => digest_row.iter().map(factor).collect(),
+                // Back to 2^256.
+                Form::DigestOnly => digest_row.iter().map(plain).collect(),
+            },
             width,
             half_full_rounds: poseidon.half_full_rounds,
             slots: poseidon.slots(),
@@ -85,48 +112,75 @@ impl Constants {
         outs: &mut [&mut [Scalar]],
     ) {
         assert!(super::Isa::Avx512.is_available() && self.width == ARITY + 1);
+        assert!(self.form == Form::Stored && outs.iter().all(|out| out.len() == self.slots));
         for (preimages, outs) in preimages.chunks(2 * LANES).zip(outs.chunks_mut(2 * LANES)) {
+            let mut scratch =
+                vec![Scalar::default(); self.slots * usize::from(outs.len() % LANES > 0)];
+            let scratch = scratch.as_mut_ptr();
+            // Idle lanes repeat the last hash into scratch memory.
+            let out = |k: usize| outs.get_mut(k).map_or(scratch, |out| out.as_mut_ptr());
             if preimages.len() > LANES {
+                let out = Outs::<2>::new(self.slots, out);
                 // SAFETY: the instructions exist, asserted above.
-                unsafe { self.hash_groups::<2, ARITY>(preimages, outs) }
+                unsafe { self.hash_groups::<2, ARITY, true>(preimages, out) };
             } else {
+                let out = Outs::<1>::new(self.slots, out);
                 // SAFETY: as above.
-                unsafe { self.hash_groups::<1, ARITY>(preimages, outs) }
+                unsafe { self.hash_groups::<1, ARITY, true>(preimages, out) };
+            }
+        }
+    }
+
+    pub(super) fn digest_many<const ARITY: usize>(
+        &self,
+        preimages: &[[Scalar; ARITY]],
+        digests: &mut [Scalar],
+    ) {
+        assert!(super::Isa::Avx512.is_available() && self.width == ARITY + 1);
+        assert!(self.form == Form::DigestOnly && preimages.len() == digests.len());
+        let groups = preimages
+            .chunks(2 * LANES)
+            .zip(digests.chunks_mut(2 * LANES));
+        for (preimages, digests) in groups {
+            let mut idle = Scalar::default();
+            let out = |k: usize| std::ptr::from_mut(digests.get_mut(k).unwrap_or(&mut idle));
+            if preimages.len() > LANES {
+                let out = Outs::<2>::new(1, out);
+                // SAFETY: the instructions exist, asserted above.
+                unsafe { self.hash_groups::<2, ARITY, false>(preimages, out) };
+            } else {
+                let out = Outs::<1>::new(1, out);
+                // SAFETY: as above.
+                unsafe { self.hash_groups::<1, ARITY, false>(preimages, out) };
             }
         }
     }
 
     /// Up to `8 GROUPS` hashes. A Poseidon round is a chain of multiplications; a second group hides its latency.
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
-    fn hash_groups<const GROUPS: usize, const ARITY: usize>(
+    fn hash_groups<const GROUPS: usize, const ARITY: usize, const STORE: bool>(
         &self,
         preimages: &[[Scalar; ARITY]],
-        outs: &mut [&mut [Scalar]],
+        mut out: Outs<GROUPS>,
     ) {
-        // Idle lanes repeat the last hash into scratch memory.
-        let idle = LANES * GROUPS - outs.len();
-        let mut scratch = vec![Scalar::default(); if idle > 0 { self.slots } else { 0 }];
-        let scratch = scratch.as_mut_ptr();
-        let mut out = Outs::<GROUPS>::new(self.slots, |k| match outs.get_mut(k) {
-            Some(out) => {
-                assert_eq!(out.len(), self.slots);
-                out.as_mut_ptr()
-            }
-            None => scratch,
-        });
         let lane = |k: usize| &preimages[k.min(preimages.len() - 1)];
         let mut state = [[zero(); GROUPS]; MAX_WIDTH];
         for (i, element) in state[1..=ARITY].iter_mut().enumerate() {
             for (g, group) in element.iter_mut().enumerate() {
-                *group = lanes::load(std::array::from_fn(|k| limbs(&lane(LANES * g + k)[i])));
+                let x = lanes::load(std::array::from_fn(|k| limbs(&lane(LANES * g + k)[i])));
+                *group = if STORE { x } else { lanes::times_16(&x) };
             }
         }
-        self.permute(&mut state[..=ARITY], &mut out);
+        self.permute::<GROUPS, STORE>(&mut state[..=ARITY], &mut out);
     }
 
     /// The permutation; `state` holds the preimage in lanes 1.. on entry.
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
-    fn permute<const G: usize>(&self, state: &mut [[Element; G]], out: &mut Outs<G>) {
+    fn permute<const G: usize, const STORE: bool>(
+        &self,
+        state: &mut [[Element; G]],
+        out: &mut Outs<G>,
+    ) {
         let width = self.width;
         let mut keys = self.keys.chunks_exact(width);
         let mut next = || keys.next().expect("keys for every round");
@@ -134,7 +188,7 @@ impl Constants {
         let (before, after) = (next(), next());
         state[0] = [lanes::splat(&self.tag_power); G];
         for (i, element) in state.iter_mut().enumerate().skip(1) {
-            *element = lanes::first_s_box(element, &before[i], &after[i], out);
+            *element = lanes::first_s_box::<G, STORE>(element, &before[i], &after[i], out);
         }
         lanes::linear(&self.mds, state);
 
@@ -142,7 +196,7 @@ impl Constants {
         for round in 1..half {
             let keys = next();
             for (element, key) in state.iter_mut().zip(keys) {
-                *element = lanes::s_box(element, Some(key), out);
+                *element = lanes::s_box::<G, STORE>(element, Some(key), out);
             }
             lanes::linear(
                 if round == half - 1 {
@@ -161,24 +215,21 @@ impl Constants {
         let mut keys = &self.keys[(half + 1) * width..];
         for block in &self.blocks {
             let (block_keys, rest) = keys.split_at(block.first_lane.len());
-            partial_rounds(block, block_keys, state, out);
+            partial_rounds::<G, STORE>(block, block_keys, state, out);
             keys = rest;
         }
 
         for keys in keys.chunks_exact(width) {
             for (element, key) in state.iter_mut().zip(keys) {
-                *element = lanes::s_box(element, Some(key), out);
+                *element = lanes::s_box::<G, STORE>(element, Some(key), out);
             }
             lanes::linear(&self.mds, state);
         }
         for element in state.iter_mut() {
-            *element = lanes::s_box(element, None, out);
+            *element = lanes::s_box::<G, STORE>(element, None, out);
         }
         let digest = std::array::from_fn(|g| {
-            lanes::canonical(&lanes::dot(
-                state.iter().map(|e| &e[g]),
-                &self.mds[width..2 * width],
-            ))
+            lanes::canonical(&lanes::dot(state.iter().map(|e| &e[g]), &self.digest_row))
         });
         out.store([&digest]);
     }
@@ -186,7 +237,7 @@ impl Constants {
 
 #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
 #[inline]
-fn partial_rounds<const G: usize>(
+fn partial_rounds<const G: usize, const STORE: bool>(
     block: &Block,
     keys: &[Limbs52],
     state: &mut [[Element; G]],
@@ -196,7 +247,7 @@ fn partial_rounds<const G: usize>(
     let rounds = block.first_lane.len();
     let mut y = [[zero(); G]; BLOCK];
     for (k, (row, key)) in block.first_lane.iter().zip(keys).enumerate() {
-        y[k] = lanes::s_box(&state[0], Some(key), out);
+        y[k] = lanes::s_box::<G, STORE>(&state[0], Some(key), out);
         state[0] = std::array::from_fn(|g| {
             // What needs y_k comes last, so that the rest can run ahead of the S-box.
             let mut sum = lanes::Columns::zero();
@@ -213,7 +264,7 @@ fn partial_rounds<const G: usize>(
     for (x, factors) in state[1..].iter_mut().zip(&block.other_lanes) {
         for g in 0..G {
             let change = lanes::dot(y[..rounds].iter().map(|y| &y[g]), factors);
-            x[g] = lanes::add_below_twice(&x[g], &change);
+            x[g] = lanes::accumulate::<STORE>(&x[g], &change);
         }
     }
 }

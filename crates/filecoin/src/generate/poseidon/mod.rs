@@ -14,6 +14,8 @@ mod field;
 mod ifma;
 mod portable;
 
+pub(crate) use field::element;
+
 use super::Isa;
 use blstrs::Scalar;
 use ff::Field;
@@ -38,7 +40,7 @@ pub(super) struct Poseidon {
     /// Per partial round: `width` coefficients of lane 0, then the multiples of lane 0 added to the other lanes.
     sparse: Vec<Scalar>,
     #[cfg(target_arch = "x86_64")]
-    lanes: Option<ifma::Constants>,
+    lanes: Option<[ifma::Constants; 2]>,
 }
 
 impl Poseidon {
@@ -73,7 +75,8 @@ impl Poseidon {
         );
         #[cfg(target_arch = "x86_64")]
         if Isa::Avx512.is_available() {
-            poseidon.lanes = Some(ifma::Constants::new(&poseidon));
+            let forms = [ifma::Form::Stored, ifma::Form::DigestOnly];
+            poseidon.lanes = Some(forms.map(|form| ifma::Constants::new(&poseidon, form)));
         }
         poseidon
     }
@@ -104,12 +107,31 @@ impl Poseidon {
     ) {
         assert_eq!((ARITY + 1, preimages.len()), (self.width, outs.len()));
         #[cfg(target_arch = "x86_64")]
-        if let (Isa::Avx512, Some(lanes)) = (isa, &self.lanes) {
-            return lanes.hash_many(preimages, outs);
+        if let (Isa::Avx512, Some([stored, _])) = (isa, &self.lanes) {
+            return stored.hash_many(preimages, outs);
         }
         let _ = isa;
         for (preimage, out) in preimages.iter().zip(outs) {
             self.hash(preimage, out);
+        }
+    }
+
+    /// The digests of independent hashes.
+    pub(super) fn digest_many<const ARITY: usize>(
+        &self,
+        isa: Isa,
+        preimages: &[[Scalar; ARITY]],
+        digests: &mut [Scalar],
+    ) {
+        assert_eq!((ARITY + 1, preimages.len()), (self.width, digests.len()));
+        #[cfg(target_arch = "x86_64")]
+        if let (Isa::Avx512, Some([_, digest_only])) = (isa, &self.lanes) {
+            return digest_only.digest_many(preimages, digests);
+        }
+        let _ = isa;
+        let mut values = vec![Scalar::default(); self.slots()];
+        for (preimage, digest) in preimages.iter().zip(digests) {
+            *digest = self.hash(preimage, &mut values);
         }
     }
 }

@@ -147,13 +147,19 @@ fn add(a: &Element, b: &Element) -> Element {
     sum
 }
 
-/// a + b, for a below 2p and b a reduced sum of eight products (below 1.3p): below 2p again.
-pub(super) fn add_below_twice(a: &Element, b: &Element) -> Element {
-    subtract_once(&add(a, b), &TWICE_P)
+/// a + b, for a below 2p and b a reduced sum of eight products (below 1.3p): below 2p again, where values are stored.
+pub(super) fn accumulate<const STORE: bool>(a: &Element, b: &Element) -> Element {
+    let sum = add(a, b);
+    if STORE { subtract_once(&sum, &TWICE_P) } else { carry(sum) }
+}
+
+/// What a reduced value becomes: canonical, if it is to be stored.
+fn settle<const STORE: bool>(x: &Element) -> Element {
+    if STORE { canonical(x) } else { carry(*x) }
 }
 
 /// 16 x for a canonical x.
-fn times_16(x: &Element) -> Element {
+pub(super) fn times_16(x: &Element) -> Element {
     let limb = _mm512_set1_epi64(LIMB as i64);
     let mut r = *x;
     r[0] = _mm512_and_si512(_mm512_slli_epi64(x[0], 4), limb);
@@ -191,18 +197,20 @@ pub(super) fn linear<const G: usize>(matrix: &[Limbs52], state: &mut [[Element; 
 }
 
 /// Takes a value below twice the modulus; allocates it, its square, its fourth power, and its fifth power plus key.
-pub(super) fn s_box<const G: usize>(x: &[Element; G], key: Option<&Limbs52>, out: &mut Outs<G>) -> [Element; G] {
+pub(super) fn s_box<const G: usize, const STORE: bool>(x: &[Element; G], key: Option<&Limbs52>, out: &mut Outs<G>) -> [Element; G] {
     let mut values = [[zero(); G]; 4];
     for g in 0..G {
-        values[0][g] = canonical(&x[g]);
+        values[0][g] = settle::<STORE>(&x[g]);
     }
-    powers(&mut values, key);
-    out.store([&values[0], &values[1], &values[2], &values[3]]);
+    powers::<G, STORE>(&mut values, key);
+    if STORE {
+        out.store([&values[0], &values[1], &values[2], &values[3]]);
+    }
     values[3]
 }
 
 /// The first round's: the input is a sum of a canonical variable and a key, and not allocated.
-pub(super) fn first_s_box<const G: usize>(
+pub(super) fn first_s_box<const G: usize, const STORE: bool>(
     x: &[Element; G],
     before: &Limbs52,
     after: &Limbs52,
@@ -210,32 +218,43 @@ pub(super) fn first_s_box<const G: usize>(
 ) -> [Element; G] {
     let mut values = [[zero(); G]; 4];
     for g in 0..G {
-        values[0][g] = canonical(&add(&x[g], &splat(before)));
+        values[0][g] = settle::<STORE>(&add(&x[g], &splat(before)));
     }
-    powers(&mut values, Some(after));
-    out.store([&values[1], &values[2], &values[3]]);
+    powers::<G, STORE>(&mut values, Some(after));
+    if STORE {
+        out.store([&values[1], &values[2], &values[3]]);
+    }
     values[3]
 }
 
+/// The factor of a product of two values: 2^260 is divided out, which is 16 times too much for values x 2^256.
+fn scaled<const STORE: bool>(x: &Element) -> Element {
+    if STORE { times_16(x) } else { *x }
+}
+
 /// From x: x^2, x^4, x^5 + key. Step by step for all groups, so that one's latency hides the other's.
-fn powers<const G: usize>(values: &mut [[Element; G]; 4], key: Option<&Limbs52>) {
+fn powers<const G: usize, const STORE: bool>(values: &mut [[Element; G]; 4], key: Option<&Limbs52>) {
     let [x, square, fourth, fifth] = values;
-    let mut x16 = *x;
+    let mut factor = *x;
     for g in 0..G {
-        x16[g] = times_16(&x[g]);
+        factor[g] = scaled::<STORE>(&x[g]);
     }
     for g in 0..G {
-        square[g] = canonical(&mul(&x16[g], &x[g]));
+        square[g] = settle::<STORE>(&mul(&factor[g], &x[g]));
     }
     for g in 0..G {
-        fourth[g] = canonical(&mul(&times_16(&square[g]), &square[g]));
+        fourth[g] = settle::<STORE>(&mul(&scaled::<STORE>(&square[g]), &square[g]));
     }
     for g in 0..G {
-        let mut sum = mul(&x16[g], &fourth[g]);
+        let mut sum = mul(&factor[g], &fourth[g]);
         if let Some(key) = key {
-            sum = canonical(&add(&sum, &splat(key)));
+            sum = add(&sum, &splat(key));
+            if STORE {
+                // Below 2.5 p: one subtraction here, one below.
+                sum = canonical(&sum);
+            }
         }
-        fifth[g] = canonical(&sum);
+        fifth[g] = settle::<STORE>(&sum);
     }
 }
 
