@@ -24,6 +24,19 @@ impl PeakMemory {
     }
 }
 
+/// Starts the peak of this process anew; the resident bytes there are now, where Linux allows it.
+pub(crate) fn reset_peak() -> Option<u64> {
+    std::fs::write("/proc/self/clear_refs", "5").ok()?;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    field(&status, "VmRSS:")
+}
+
+/// How far resident memory has risen above `before` since [`reset_peak`].
+pub(crate) fn peak_above(before: u64) -> u64 {
+    let peak = PeakMemory::of_this_process().resident_bytes;
+    peak.saturating_sub(before)
+}
+
 /// Watches how much memory this process holds apart from mapped files. Linux keeps no peak of that.
 pub(crate) struct Sampler {
     stop: Arc<AtomicBool>,

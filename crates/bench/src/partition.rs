@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use cuzk_filecoin::generate::Generator;
-use cuzk_filecoin::{ProofKind, Statement};
+use cuzk_filecoin::{ProofKind, ProofRequest, Statement};
 use cuzk_r1cs::{R1cs, Witness};
 
 use crate::error::Error;
@@ -31,8 +31,13 @@ pub(crate) struct Partition {
 }
 
 impl PartitionArgs {
+    /// The request that the partition is of.
+    pub(crate) fn read(&self) -> Result<ProofRequest, Error> {
+        self.input.read(self.kind)
+    }
+
     pub(crate) fn load(&self) -> Result<Partition, Error> {
-        let request = self.input.read(self.kind)?;
+        let request = self.read()?;
         let start = Instant::now();
         let statement = Statement::decode(&request)?;
         let decode_seconds = start.elapsed().as_secs_f64();
