@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use cuzk_filecoin::generate::{Generator, Isa};
 use cuzk_filecoin::{DecodeTimes, Statement};
-use cuzk_r1cs::Witness;
+use cuzk_r1cs::{Scalar, Witness};
 use rayon::ThreadPool;
 use serde::Serialize;
 
@@ -71,7 +71,6 @@ struct Native {
     path: String,
     threads: usize,
     median_seconds: f64,
-    /// The first is with cold buffers.
     seconds: Vec<f64>,
     /// Of one more run, summed over the threads.
     gadgets: Vec<Gadget>,
@@ -107,7 +106,10 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
     let generator = partition.generator()?;
     let bind_seconds = start.elapsed().as_secs_f64();
 
+    // Touched, so that the memory of the runs is their own.
     let mut witness = partition.empty_witness();
+    witness.bits_mut().fill(!0);
+    witness.wide_mut().fill(Scalar::from(1));
     let mut native = Vec::new();
     for isa in Isa::available() {
         let generator = generator.clone().with_isa(isa);
@@ -191,14 +193,12 @@ struct Run<'r> {
 impl Run<'_> {
     fn measure(&mut self, pool: &ThreadPool, witness: &mut Witness) -> Result<Native, Error> {
         let (generator, partition) = (self.generator, self.partition);
-        let mut before = None;
+        let before = memory::reset_peak();
         let mut seconds = Vec::new();
         for _ in 0..self.iterations {
             let start = Instant::now();
             pool.install(|| partition.generate(generator, witness))?;
             seconds.push(start.elapsed().as_secs_f64());
-            // The first run has touched the witness.
-            before = before.or_else(memory::reset_peak);
         }
         let mut last = || {
             let inputs = partition.statement.inputs();

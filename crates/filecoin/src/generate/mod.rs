@@ -29,8 +29,6 @@ mod tamper;
 #[cfg(test)]
 mod tests;
 mod times;
-#[cfg(test)]
-mod values;
 
 pub use circuit::ShapeError;
 pub(crate) use digests::poseidon_digests;

@@ -1,8 +1,9 @@
 //! Every path against neptune's circuit and its native hash.
 
-use super::super::values::Values;
 use super::*;
+use bellpepper_core::ConstraintSystem;
 use bellpepper_core::num::AllocatedNum;
+use bellpepper_core::test_cs::TestConstraintSystem;
 use filecoin_hashers::{POSEIDON_CONSTANTS_2, POSEIDON_CONSTANTS_8, POSEIDON_CONSTANTS_11};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -57,13 +58,17 @@ fn circuit<A: Arity<Scalar>>(
     constants: &PoseidonConstants<Scalar, A>,
     preimage: &[Scalar],
 ) -> Vec<Scalar> {
-    let mut cs = Values::default();
+    let mut cs = TestConstraintSystem::<Scalar>::new();
     let numbers: Vec<_> = preimage
         .iter()
-        .map(|v| AllocatedNum::alloc(&mut cs, || Ok(*v)).unwrap())
+        .enumerate()
+        .map(|(i, v)| {
+            let cs = cs.namespace(|| format!("element {i}"));
+            AllocatedNum::alloc(cs, || Ok(*v)).unwrap()
+        })
         .collect();
     neptune::circuit::poseidon_hash(&mut cs, numbers, constants).unwrap();
-    cs.0[preimage.len()..].to_vec()
+    cs.scalar_aux().split_off(preimage.len())
 }
 
 #[test]

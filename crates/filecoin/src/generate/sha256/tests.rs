@@ -1,10 +1,11 @@
 //! The lanes and the scalar reference against bellpepper's gadget and the `sha2` crate.
 
 use super::super::bits::{Seams, merge_seams};
-use super::super::values::Values;
 use super::shape::pad;
 use super::*;
+use bellpepper_core::ConstraintSystem;
 use bellpepper_core::boolean::{AllocatedBit, Boolean};
+use bellpepper_core::test_cs::TestConstraintSystem;
 use blstrs::Scalar;
 use ff::Field;
 use rand::{Rng, SeedableRng};
@@ -43,7 +44,7 @@ fn message(blocks: usize, rng: &mut ChaCha8Rng) -> Vec<Block> {
 
 /// Bits that the gadget allocates after its message.
 fn gadget(message: &[Block]) -> Vec<bool> {
-    let mut cs = Values::default();
+    let mut cs = TestConstraintSystem::<Scalar>::new();
     let mut input = Vec::new();
     for (i, word) in message
         .iter()
@@ -57,13 +58,17 @@ fn gadget(message: &[Block]) -> Vec<bool> {
             if (8..16).contains(&i) && !(9..11).contains(&i) || element_top {
                 input.push(Boolean::constant(value));
             } else {
-                input.push(AllocatedBit::alloc(&mut cs, Some(value)).unwrap().into());
+                let cs = cs.namespace(|| format!("word {i}, bit {bit}"));
+                input.push(AllocatedBit::alloc(cs, Some(value)).unwrap().into());
             }
         }
     }
-    let before = cs.0.len();
+    let before = cs.scalar_aux().len();
     bellperson::gadgets::sha256::sha256(&mut cs, &input).unwrap();
-    cs.0[before..].iter().map(|v| v == &Scalar::ONE).collect()
+    cs.scalar_aux()[before..]
+        .iter()
+        .map(|v| v == &Scalar::ONE)
+        .collect()
 }
 
 fn sha2(message: &[Block]) -> Digest {
