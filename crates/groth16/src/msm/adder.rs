@@ -9,7 +9,7 @@ use super::kernel::{Ahead, Batch, Kernel, Leaf, NEGATIVE, Pair, Single};
 use crate::memory;
 
 /// Operands of a chunk, and so about the additions of a batch.
-const CHUNK: usize = 768;
+const CHUNK: usize = 1536;
 
 /// Places for the first level of a chunk: at most two for three operands.
 const PLACES: usize = CHUNK / 3 * 2;

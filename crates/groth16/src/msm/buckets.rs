@@ -9,6 +9,7 @@ use crate::memory::{self, Pool};
 use blstrs::Scalar;
 use group::Group as _;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Terms that are worked on together: bounds the imported points to 256 MiB and the recoded scalars to 64 MiB.
 const BLOCK: usize = 1 << 21;
@@ -41,11 +42,12 @@ impl Positions<'_> {
     }
 }
 
-/// Sum of `scalars[i]` times the base that belongs to it.
+/// Sum of `scalars[i]` times the base that belongs to it; `done` learns which terms' bases have been read for good.
 pub(super) fn multiply<K: Kernel>(
     encodings: &[Encoding<K>],
     positions: Positions<'_>,
     scalars: &[Scalar],
+    done: &mut dyn FnMut(Range<usize>),
 ) -> Projective<K> {
     match positions {
         Positions::Leading => assert!(scalars.len() <= encodings.len(), "more scalars than bases"),
@@ -58,10 +60,11 @@ pub(super) fn multiply<K: Kernel>(
     blocks.fold(Projective::<K>::identity(), |sum, (i, scalars)| {
         let terms = i * BLOCK..i * BLOCK + scalars.len();
         let (bases, positions) = match positions {
-            Positions::Leading => (&encodings[terms], Positions::Leading),
-            Positions::At(at) => (encodings, Positions::At(&at[terms])),
+            Positions::Leading => (&encodings[terms.clone()], Positions::Leading),
+            Positions::At(at) => (encodings, Positions::At(&at[terms.clone()])),
         };
-        sum + block::<K>(bases, positions, scalars, &mut buffers)
+        let done = || done(terms);
+        sum + block::<K>(bases, positions, scalars, &mut buffers, done)
     })
 }
 
@@ -70,6 +73,7 @@ fn block<K: Kernel>(
     positions: Positions<'_>,
     scalars: &[Scalar],
     buffers: &mut Buffers<K>,
+    done: impl FnOnce(),
 ) -> Projective<K> {
     assert!(
         encodings.len() < NEGATIVE as usize,
@@ -82,6 +86,7 @@ fn block<K: Kernel>(
     }
     let windows = Windows::for_terms(scalars.len());
     buffers.import(encodings, positions, scalars.len());
+    done();
     buffers.recode(windows, scalars);
     let tasks = split(windows, rayon::current_num_threads());
     let buffers = &*buffers;

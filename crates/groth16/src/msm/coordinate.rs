@@ -25,14 +25,18 @@ pub trait Coordinate: Copy + Default + PartialEq + Send + Sync + 'static {
     fn mul_by(&mut self, by: &Self);
     /// Square.
     fn square(&self) -> Self;
+    /// Square, written to where it is to stay.
+    fn square_to(&self, out: &mut Self);
     /// Sum.
     fn add(&self, other: &Self) -> Self;
     /// Difference.
     fn sub(&self, other: &Self) -> Self;
     /// Difference, written to where it is to stay.
     fn sub_to(&self, other: &Self, out: &mut Self);
-    /// Negative.
-    fn neg(&self) -> Self;
+    /// Difference, in place.
+    fn sub_by(&mut self, other: &Self);
+    /// Itself or its negative, written to where it is to stay.
+    fn sign_to(&self, negative: bool, out: &mut Self);
     /// Inverse, zero for zero.
     fn invert(&self) -> Self;
     /// One.
@@ -98,6 +102,11 @@ impl Coordinate for blst_fp {
         call!(blst_fp_sqr(self))
     }
     #[inline]
+    fn square_to(&self, out: &mut Self) {
+        // SAFETY: as above.
+        unsafe { blst_fp_sqr(out, self) };
+    }
+    #[inline]
     fn add(&self, other: &Self) -> Self {
         call!(blst_fp_add(self, other))
     }
@@ -111,8 +120,14 @@ impl Coordinate for blst_fp {
         unsafe { blst_fp_sub(out, self, other) };
     }
     #[inline]
-    fn neg(&self) -> Self {
-        call!(blst_fp_cneg(self, true))
+    fn sub_by(&mut self, other: &Self) {
+        // SAFETY: as above.
+        unsafe { blst_fp_sub(self, self, other) };
+    }
+    #[inline]
+    fn sign_to(&self, negative: bool, out: &mut Self) {
+        // SAFETY: as above.
+        unsafe { blst_fp_cneg(out, self, negative) };
     }
     fn invert(&self) -> Self {
         call!(blst_fp_inverse(self))
@@ -174,6 +189,11 @@ impl Coordinate for blst_fp2 {
         call!(blst_fp2_sqr(self))
     }
     #[inline]
+    fn square_to(&self, out: &mut Self) {
+        // SAFETY: as above.
+        unsafe { blst_fp2_sqr(out, self) };
+    }
+    #[inline]
     fn add(&self, other: &Self) -> Self {
         call!(blst_fp2_add(self, other))
     }
@@ -187,8 +207,14 @@ impl Coordinate for blst_fp2 {
         unsafe { blst_fp2_sub(out, self, other) };
     }
     #[inline]
-    fn neg(&self) -> Self {
-        call!(blst_fp2_cneg(self, true))
+    fn sub_by(&mut self, other: &Self) {
+        // SAFETY: as above.
+        unsafe { blst_fp2_sub(self, self, other) };
+    }
+    #[inline]
+    fn sign_to(&self, negative: bool, out: &mut Self) {
+        // SAFETY: as above.
+        unsafe { blst_fp2_cneg(out, self, negative) };
     }
     fn invert(&self) -> Self {
         call!(blst_fp2_inverse(self))

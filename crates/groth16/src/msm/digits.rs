@@ -78,8 +78,13 @@ impl Windows {
     /// The window of weight `2^(index width)`.
     pub(super) fn window(self, index: u32) -> Window {
         let bit = index * self.width;
+        let word = bit as usize / 64;
+        let value = |word: usize| if word == 3 { !NEGATED } else { u64::MAX };
         Window {
-            word: bit as usize / 64,
+            word,
+            above: (word + 1).min(3),
+            value: value(word),
+            value_above: if word == 3 { 0 } else { value(word + 1) },
             shift: bit % 64,
             mask: (1 << self.width) - 1,
             offset: if index + 1 < self.count {
@@ -98,7 +103,12 @@ pub(super) struct Recoded([u64; 4]);
 /// One window of all scalars.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
+    /// The word that it begins in, and the one above.
     word: usize,
+    above: usize,
+    /// Their bits that belong to the value.
+    value: u64,
+    value_above: u64,
     shift: u32,
     mask: u64,
     offset: i32,
@@ -109,15 +119,11 @@ impl Window {
     #[inline(always)]
     pub(super) fn digit(self, scalar: &Recoded) -> (u32, bool) {
         let words = &scalar.0;
+        let low = (words[self.word] & self.value) >> self.shift;
+        // In two steps: a shift by 64 is none.
+        let high = (words[self.above] & self.value_above) << 1 << (63 - self.shift);
+        let digit = ((low | high) & self.mask) as i32 - self.offset;
         let negated = words[3] & NEGATED != 0;
-        let word = |i: usize| words[i] & if i == 3 { !NEGATED } else { u64::MAX };
-        let above = if self.word == 3 {
-            0
-        } else {
-            word(self.word + 1)
-        };
-        let bits = (word(self.word) as u128 | (above as u128) << 64) >> self.shift;
-        let digit = (bits as u64 & self.mask) as i32 - self.offset;
         (digit.unsigned_abs(), (digit < 0) ^ negated)
     }
 }

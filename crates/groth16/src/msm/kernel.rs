@@ -112,9 +112,10 @@ fn prefetch<T>(array: &[T], index: usize) {
     {
         use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         let start = array.as_ptr().wrapping_add(index).cast::<i8>();
-        // Where elements begin in the middle of a line, the last byte may be in one more.
-        let last = (align_of::<T>() < 64).then_some(size_of::<T>() - 1);
-        for offset in (0..size_of::<T>()).step_by(64).chain(last) {
+        // An element may begin in the middle of a line.
+        let lines = (size_of::<T>() + 64usize.saturating_sub(align_of::<T>())).div_ceil(64);
+        for line in 0..lines {
+            let offset = (64 * line).min(size_of::<T>() - 1);
             // SAFETY: a prefetch reads nothing and faults nowhere.
             unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_add(offset)) };
         }

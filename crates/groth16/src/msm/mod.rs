@@ -22,13 +22,27 @@ pub use self::group::{G1, G2, Group};
 use crate::field::Isa;
 use blstrs::Scalar;
 use buckets::Positions;
+use std::ops::Range;
 
 /// Sum of `scalars[i] * bases[i]`, on all threads of the current rayon pool. There may be more bases than scalars.
 ///
 /// # Panics
 /// With fewer bases than scalars, or on a CPU without `isa`.
 pub fn multiply<G: Group>(isa: Isa, bases: &[G::Encoding], scalars: &[Scalar]) -> G::Projective {
-    dispatch::<G>(isa, bases, Positions::Leading, scalars)
+    multiply_once::<G>(isa, bases, scalars, &mut |_| ())
+}
+
+/// [`multiply`] for bases that lie in a mapped file: `done` is told which of them, in order, are not looked at again.
+///
+/// # Panics
+/// As `multiply`.
+pub fn multiply_once<G: Group>(
+    isa: Isa,
+    bases: &[G::Encoding],
+    scalars: &[Scalar],
+    done: &mut dyn FnMut(Range<usize>),
+) -> G::Projective {
+    dispatch::<G>(isa, bases, Positions::Leading, scalars, done)
 }
 
 /// Sum of `scalars[i] * bases[positions[i]]`, on all threads of the current rayon pool.
@@ -41,7 +55,7 @@ pub fn multiply_at<G: Group>(
     positions: &[u32],
     scalars: &[Scalar],
 ) -> G::Projective {
-    dispatch::<G>(isa, bases, Positions::At(positions), scalars)
+    dispatch::<G>(isa, bases, Positions::At(positions), scalars, &mut |_| ())
 }
 
 /// Sum of the selected bases: base i if bit `i % 64` of word `i / 64` is set. On all threads of the current rayon pool.
@@ -61,10 +75,11 @@ fn dispatch<G: Group>(
     bases: &[G::Encoding],
     at: Positions<'_>,
     scalars: &[Scalar],
+    done: &mut dyn FnMut(Range<usize>),
 ) -> G::Projective {
     isa.require();
     match isa {
-        Isa::Portable => buckets::multiply::<G::Portable>(bases, at, scalars),
-        Isa::Avx512Ifma => buckets::multiply::<G::Lanes>(bases, at, scalars),
+        Isa::Portable => buckets::multiply::<G::Portable>(bases, at, scalars, done),
+        Isa::Avx512Ifma => buckets::multiply::<G::Lanes>(bases, at, scalars, done),
     }
 }

@@ -32,7 +32,24 @@ pub struct Portable<G: Kernels> {
     /// For each pair of a batch.
     steps: Vec<Step<G::Coordinate>>,
     cases: Vec<Case>,
+    work: Work<G::Coordinate>,
     group: PhantomData<G>,
+}
+
+/// Intermediate values of an addition. Everything is computed where it stays: see [`Coordinate::mul_to`].
+#[derive(Default)]
+struct Work<F> {
+    x1: F,
+    y1: F,
+    x2: F,
+    y2: F,
+    /// Inverse of the denominator.
+    own: F,
+    numerator: F,
+    slope: F,
+    x3: F,
+    /// x1 - x3, and that times the slope.
+    run: F,
 }
 
 /// A pair on the way: its denominator, and the product of those before it.
@@ -56,31 +73,30 @@ impl<G: Kernels> Default for Portable<G> {
         Portable {
             steps: Vec::new(),
             cases: Vec::new(),
+            work: Work::default(),
             group: PhantomData,
         }
     }
 }
 
-/// Where operands come from. x alone is cheaper for a leaf.
+/// Where operands come from.
 trait Source<F> {
-    fn x<'a>(&'a self, arena: &'a [Point<F>], at: u32) -> &'a F;
-    fn point(&self, arena: &[Point<F>], at: u32) -> Point<F>;
+    fn point<'a>(&'a self, arena: &'a [Point<F>], at: u32) -> &'a Point<F>;
+    /// Writes y with its sign.
+    fn y_to(&self, arena: &[Point<F>], at: u32, out: &mut F);
 }
 
 struct Leaves<'a, F>(&'a [Point<F>]);
 
 impl<F: Coordinate> Source<F> for Leaves<'_, F> {
     #[inline]
-    fn x<'a>(&'a self, _: &'a [Point<F>], leaf: Leaf) -> &'a F {
-        &self.0[(leaf & !NEGATIVE) as usize].x
+    fn point<'a>(&'a self, _: &'a [Point<F>], leaf: Leaf) -> &'a Point<F> {
+        &self.0[(leaf & !NEGATIVE) as usize]
     }
     #[inline]
-    fn point(&self, _: &[Point<F>], leaf: Leaf) -> Point<F> {
-        let Point { x, y } = self.0[(leaf & !NEGATIVE) as usize];
-        Point {
-            x,
-            y: if leaf & NEGATIVE != 0 { y.neg() } else { y },
-        }
+    fn y_to(&self, arena: &[Point<F>], leaf: Leaf, out: &mut F) {
+        let y = &self.point(arena, leaf).y;
+        y.sign_to(leaf & NEGATIVE != 0, out);
     }
 }
 
@@ -88,13 +104,20 @@ struct Arena;
 
 impl<F: Coordinate> Source<F> for Arena {
     #[inline]
-    fn x<'a>(&'a self, arena: &'a [Point<F>], at: u32) -> &'a F {
-        &arena[at as usize].x
+    fn point<'a>(&'a self, arena: &'a [Point<F>], at: u32) -> &'a Point<F> {
+        &arena[at as usize]
     }
     #[inline]
-    fn point(&self, arena: &[Point<F>], at: u32) -> Point<F> {
-        arena[at as usize]
+    fn y_to(&self, arena: &[Point<F>], at: u32, out: &mut F) {
+        *out = arena[at as usize].y;
     }
+}
+
+/// A point with its sign.
+fn signed<F: Coordinate>(from: &impl Source<F>, arena: &[Point<F>], at: u32) -> Point<F> {
+    let mut point = *from.point(arena, at);
+    from.y_to(arena, at, &mut point.y);
+    point
 }
 
 /// Classifies a + b where x is equal or somewhere zero: the denominator, or the sum if that needs none.
@@ -116,18 +139,25 @@ fn special<F: Coordinate>(a: &Point<F>, b: &Point<F>) -> Result<(Case, F), Point
     }
 }
 
-/// `to` = a + b, given the inverse of the denominator.
-#[inline(always)]
-fn finish<F: Coordinate>(a: &Point<F>, b: &Point<F>, case: Case, inverse: &F, to: &mut Point<F>) {
-    let numerator = if case == Case::Equal {
-        let square = a.x.square();
-        square.add(&square).add(&square)
-    } else {
-        b.y.sub(&a.y)
-    };
-    let slope = numerator.mul(inverse);
-    slope.square().sub(&a.x).sub_to(&b.x, &mut to.x);
-    slope.mul(&a.x.sub(&to.x)).sub_to(&a.y, &mut to.y);
+impl<F: Coordinate> Work<F> {
+    /// `to` = (x1, y1) + (x2, y2), given the inverse of the denominator.
+    #[inline(always)]
+    fn finish(&mut self, case: Case, to: &mut Point<F>) {
+        if case == Case::Equal {
+            let square = self.x1.square();
+            self.numerator = square.add(&square).add(&square);
+        } else {
+            self.y2.sub_to(&self.y1, &mut self.numerator);
+        }
+        self.numerator.mul_to(&self.own, &mut self.slope);
+        self.slope.square_to(&mut self.x3);
+        self.x3.sub_by(&self.x1);
+        self.x3.sub_by(&self.x2);
+        self.x1.sub_to(&self.x3, &mut self.run);
+        self.run.mul_by(&self.slope);
+        self.run.sub_to(&self.y1, &mut to.y);
+        to.x = self.x3;
+    }
 }
 
 impl<G: Group> Portable<G> {
@@ -143,11 +173,12 @@ impl<G: Group> Portable<G> {
             let [this, next, ..] = &mut self.steps[i..] else {
                 unreachable!("one step more than pairs");
             };
-            let (ax, bx) = (from.x(arena, pair.a), from.x(arena, pair.b));
+            let (ax, bx) = (&from.point(arena, pair.a).x, &from.point(arena, pair.b).x);
             bx.sub_to(ax, &mut this.denominator);
             let mut case = Case::Distinct;
             if this.denominator.is_zero() || ax.is_zero() || bx.is_zero() {
-                match special(&from.point(arena, pair.a), &from.point(arena, pair.b)) {
+                let operand = |at| signed(from, arena, at);
+                match special(&operand(pair.a), &operand(pair.b)) {
                     Ok((found, denominator)) => (case, this.denominator) = (found, denominator),
                     Err(sum) => {
                         arena[pair.to as usize] = sum;
@@ -171,7 +202,10 @@ impl<G: Group> Portable<G> {
         ahead: &mut Ahead<'_, Point<G::Coordinate>>,
     ) {
         for (i, pair) in pairs.iter().enumerate().rev() {
-            ahead.advance(1);
+            // A few together: their TLB misses are served side by side.
+            if i.is_multiple_of(4) {
+                ahead.advance(4);
+            }
             let i = first + i;
             let (
                 Step {
@@ -181,9 +215,13 @@ impl<G: Group> Portable<G> {
                 case,
             ) = (&self.steps[i], self.cases[i]);
             if case != Case::Settled {
-                let (a, b) = (from.point(arena, pair.a), from.point(arena, pair.b));
-                let own = inverse.mul(before);
-                finish(&a, &b, case, &own, &mut arena[pair.to as usize]);
+                let work = &mut self.work;
+                inverse.mul_to(before, &mut work.own);
+                work.x1 = from.point(arena, pair.a).x;
+                work.x2 = from.point(arena, pair.b).x;
+                from.y_to(arena, pair.a, &mut work.y1);
+                from.y_to(arena, pair.b, &mut work.y2);
+                work.finish(case, &mut arena[pair.to as usize]);
             }
             inverse.mul_by(denominator);
         }
@@ -215,7 +253,7 @@ impl<G: Group> Kernel for Portable<G> {
     ) {
         let leaves = &Leaves(leaves);
         for single in batch.singles.drain(..) {
-            arena[single.to as usize] = leaves.point(arena, single.leaf);
+            arena[single.to as usize] = signed(leaves, arena, single.leaf);
         }
         let first_inner = batch.leaves.len();
         let pairs = first_inner + batch.inner.len();

@@ -50,14 +50,14 @@ impl Sorted {
         keys.clear();
         memory::reserve(keys, recoded.len());
         let mut next = vec![0u32; groups + 2];
-        for scalar in recoded {
+        keys.extend(recoded.iter().map(|scalar| {
             let (digit, negative) = window.digit(scalar);
             let bucket = (digit as usize).wrapping_sub(buckets.low + 1);
             let outside = usize::from(bucket >= buckets.count).wrapping_neg();
             let bucket = bucket & !outside | none & outside;
             next[(bucket >> LOW_BITS) + 1] += 1;
-            keys.push((bucket as u32) << 1 | u32::from(negative));
-        }
+            (bucket as u32) << 1 | u32::from(negative)
+        }));
         for group in 0..=groups {
             next[group + 1] += next[group];
         }

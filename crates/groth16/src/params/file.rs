@@ -90,6 +90,13 @@ impl ParameterFile {
         self.release_range(self.queries[query as usize].clone());
     }
 
+    /// [`release`](Self::release) for some of a query's points in G1.
+    pub(crate) fn release_g1(&self, query: Query, points: Range<usize>) {
+        let start = self.queries[query as usize].start;
+        let at = |point: usize| start + point * super::G1_BYTES;
+        self.release_range(at(points.start)..at(points.end));
+    }
+
     /// [`release`](Self::release) for a range of bytes.
     pub(super) fn release_range(&self, range: Range<usize>) {
         let (offset, advice) = (range.start, UncheckedAdvice::DontNeed);

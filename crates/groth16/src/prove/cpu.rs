@@ -5,6 +5,7 @@ use std::sync::Arc;
 use blstrs::Scalar;
 use cuzk_r1cs::{Matrix, R1cs, Witness};
 use ff::Field;
+use rayon::prelude::*;
 
 use super::query::QueryPlan;
 use super::{QuerySums, assemble};
@@ -35,11 +36,12 @@ pub struct CpuKey {
     workspaces: Pool<Workspace>,
 }
 
-/// What one proof needs besides circuit, parameters and witness.
+/// What one proof needs besides circuit, parameters and witness. The quotient's other buffers are given back before the
+/// largest multiplication, which needs as much memory for bases.
 #[derive(Default)]
 struct Workspace {
     a: Vec<Scalar>,
-    b: Vec<Scalar>,
+    scalars: Vec<Scalar>,
 }
 
 impl CpuBackend {
@@ -104,30 +106,33 @@ const MAX_LOG_DOMAIN: u32 = 31;
 
 impl CpuBackend {
     fn query_sums(&self, key: &CpuKey, witness: &Witness, workspace: &mut Workspace) -> QuerySums {
-        let Workspace { a, b } = workspace;
-        key.evaluate(witness, a, b);
-        stage("quotient", || quotient(&key.domain, a, b));
+        let Workspace { a, scalars } = workspace;
+        let mut b = Vec::new();
+        key.evaluate(witness, a, &mut b);
+        stage("quotient", || quotient(&key.domain, a, &mut b));
+        drop(b);
         // The quotient has degree n − 2: its last coefficient is zero and has no base.
         let h = &a[..a.len() - 1];
         let (params, isa) = (&key.params, self.isa);
         let h = query(params, Query::H, || {
-            msm::multiply::<G1>(isa, params.h().encodings(), h)
+            let release = &mut |points| params.release_g1(Query::H, points);
+            msm::multiply_once::<G1>(isa, params.h().encodings(), h, release)
         });
         let l = query(params, Query::L, || {
             let bases = params.l().encodings();
-            key.l.multiply::<G1>(isa, bases, witness, b)
+            key.l.multiply::<G1>(isa, bases, witness, scalars)
         });
         let a = query(params, Query::A, || {
             let bases = params.a().encodings();
-            key.a.multiply::<G1>(isa, bases, witness, b)
+            key.a.multiply::<G1>(isa, bases, witness, scalars)
         });
         let b_g1 = query(params, Query::BG1, || {
             let bases = params.b_g1().encodings();
-            key.b.multiply::<G1>(isa, bases, witness, b)
+            key.b.multiply::<G1>(isa, bases, witness, scalars)
         });
         let b_g2 = query(params, Query::BG2, || {
             let bases = params.b_g2().encodings();
-            key.b.multiply::<G2>(isa, bases, witness, b)
+            key.b.multiply::<G2>(isa, bases, witness, scalars)
         });
         QuerySums {
             h,
@@ -169,8 +174,12 @@ impl CpuKey {
         let (rows, n) = (self.circuit.num_rows(), 1 << self.circuit.log_domain());
         for (name, matrix, out) in [("evaluate a", Matrix::A, a), ("evaluate b", Matrix::B, b)] {
             stage(name, || {
-                memory::reserve(out, n);
-                out.resize(n, Scalar::ZERO);
+                if out.len() != n {
+                    memory::reserve(out, n);
+                    // On all cores: the first touch of memory is slow.
+                    let zeros = rayon::iter::repeat_n(Scalar::ZERO, n);
+                    zeros.with_min_len(1 << 14).collect_into_vec(out);
+                }
                 out[rows..].fill(Scalar::ZERO);
                 self.circuit.evaluate(matrix, witness, out);
             });

@@ -32,6 +32,9 @@ impl Cases {
     }
 }
 
+/// Parts of a step of the backward pass between which memory is asked for.
+const SHARES: usize = 6;
+
 /// Intermediate values of a step, kept: fresh arrays would be cleared and copied by calls.
 pub(super) struct Work<const D: usize> {
     /// Inverses of the two running products so far.
@@ -229,7 +232,8 @@ impl<G: Group, const D: usize> Lanes<G, D> {
         let inverse = invert(&product);
         ext_mul(&mut self.work.inverse[0], &inverse, &ends[1]);
         ext_mul(&mut self.work.inverse[1], &inverse, &ends[0]);
-        let share = ahead.len().div_ceil(vectors / 2);
+        // Few at a time: a prefetch that misses the TLB holds up what follows when too many do at once.
+        let share = ahead.len().div_ceil(vectors / 2 * SHARES);
         self.backward::<false, CAREFUL>(from, &batch.inner, first_inner, ahead, share);
         self.backward::<true, CAREFUL>(from, &batch.leaves, 0, ahead, share);
         true
@@ -275,10 +279,10 @@ impl<G: Group, const D: usize> Lanes<G, D> {
             if step > 0 {
                 prefetch::<D, LEAF, true>(from, &pairs[STEP * (step - 1)..STEP * step]);
             }
-            ahead.advance(share);
             let vector = first + 2 * step;
             let w = &mut *self.work;
             for g in 0..2 {
+                ahead.advance(share);
                 let pairs = &pairs16[8 * g..8 * g + 8];
                 let denominator = &self.denominators[vector + g];
                 // Ahead of the loads, which then run in its shadow.
@@ -309,7 +313,10 @@ impl<G: Group, const D: usize> Lanes<G, D> {
                 let last = w.inverse[g];
                 ext_mul(&mut w.inverse[g], &last, &self.denominators[vector + g]);
             }
-            for g in 0..2 { ext_mul(&mut w.slope[g], &w.own[g], &w.numerator[g]); }
+            for g in 0..2 {
+                ahead.advance(share);
+                ext_mul(&mut w.slope[g], &w.own[g], &w.numerator[g]);
+            }
             for g in 0..2 { ext_square_raw(&mut w.x3[g], &w.slope[g]); }
             for g in 0..2 {
                 for i in 0..D {
@@ -318,7 +325,10 @@ impl<G: Group, const D: usize> Lanes<G, D> {
                     w.run[g][i] = normalise(&add_constant(&sub(&w.x1[g][i], &w.x3[g][i]), &const { multiple(3) }));
                 }
             }
-            for g in 0..2 { ext_mul_raw(&mut w.y3[g], &w.slope[g], &w.run[g]); }
+            for g in 0..2 {
+                ahead.advance(share);
+                ext_mul_raw(&mut w.y3[g], &w.slope[g], &w.run[g]);
+            }
             for g in 0..2 {
                 let pairs = &pairs16[8 * g..8 * g + 8];
                 for i in 0..D {
