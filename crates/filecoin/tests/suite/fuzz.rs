@@ -95,6 +95,19 @@ fn damaged_seeds_of_every_target() {
 }
 
 #[test]
+#[ignore = "writes fuzz/corpus, for scripts/fuzz.sh"]
+fn seeds_become_a_corpus() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    for (name, _, seeds) in targets::targets() {
+        let folder = corpus.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        for (number, seed) in seeds.iter().enumerate() {
+            std::fs::write(folder.join(format!("seed-{number}")), seed).unwrap();
+        }
+    }
+}
+
+#[test]
 fn damaged_fields() {
     for base in [
         porep_request(),
