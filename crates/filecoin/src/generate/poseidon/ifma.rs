@@ -13,14 +13,9 @@
 mod lanes;
 
 use super::field::limbs;
-use super::{MAX_WIDTH, Poseidon};
+use super::{BLOCK, Block, MAX_WIDTH, Poseidon};
 use blstrs::Scalar;
 use lanes::{Element, LANES, Limbs52, Outs, zero};
-
-/// Partial rounds taken together. Lanes 1.. change only by multiples of the S-box outputs y of lane 0, so within a block
-/// they stay as they were and their share of lane 0 goes into coefficients of the earlier y: one reduction a round for
-/// lane 0, and one a block for each other lane.
-const BLOCK: usize = 8;
 
 /// What becomes of the values between the S-boxes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,15 +38,7 @@ pub(super) struct Constants {
     /// The row of the linear layer that gives the digest.
     digest_row: Vec<Limbs52>,
     pre_sparse: Vec<Limbs52>,
-    blocks: Vec<Block>,
-}
-
-struct Block {
-    /// Per round k: `width` coefficients of the state at the block's start (lane 0 being y_k), then those of
-    /// y_0..y_{k-1}.
-    first_lane: Vec<Vec<Limbs52>>,
-    /// Per lane 1..: coefficients of all y.
-    other_lanes: Vec<Vec<Limbs52>>,
+    blocks: Vec<Block<Limbs52>>,
 }
 
 impl Constants {
@@ -62,31 +49,7 @@ impl Constants {
             Form::Stored => plain(v),
             Form::DigestOnly => factor(v),
         };
-        let (width, row) = (poseidon.width, 2 * poseidon.width - 1);
-        let block = |rounds: &[Scalar]| {
-            let rounds: Vec<&[Scalar]> = rounds.chunks_exact(row).collect();
-            let first_lane = |(k, round): (usize, &&[Scalar])| {
-                let earlier = rounds[..k].iter().map(|earlier| {
-                    round[1..width]
-                        .iter()
-                        .zip(&earlier[width..])
-                        .map(|(w, v)| w * v)
-                        .sum::<Scalar>()
-                });
-                round[..width]
-                    .iter()
-                    .copied()
-                    .chain(earlier)
-                    .map(|v| factor(&v))
-                    .collect()
-            };
-            Block {
-                first_lane: rounds.iter().enumerate().map(first_lane).collect(),
-                other_lanes: (width..row)
-                    .map(|j| rounds.iter().map(|r| factor(&r[j])).collect())
-                    .collect(),
-            }
-        };
+        let width = poseidon.width;
         let digest_row = &poseidon.mds[width..2 * width];
         Constants {
             form,
@@ -102,7 +65,7 @@ impl Constants {
             keys: poseidon.keys.iter().map(value).collect(),
             mds: poseidon.mds.iter().map(factor).collect(),
             pre_sparse: poseidon.pre_sparse.iter().map(factor).collect(),
-            blocks: poseidon.sparse.chunks(BLOCK * row).map(block).collect(),
+            blocks: poseidon.blocks.iter().map(|b| b.map(factor)).collect(),
         }
     }
 
@@ -238,7 +201,7 @@ impl Constants {
 #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
 #[inline]
 fn partial_rounds<const G: usize, const STORE: bool>(
-    block: &Block,
+    block: &Block<Limbs52>,
     keys: &[Limbs52],
     state: &mut [[Element; G]],
     out: &mut Outs<G>,

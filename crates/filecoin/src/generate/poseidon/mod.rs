@@ -37,8 +37,7 @@ pub(super) struct Poseidon {
     mds: Vec<Scalar>,
     /// Matrix of the last full round before the partial ones.
     pre_sparse: Vec<Scalar>,
-    /// Per partial round: `width` coefficients of lane 0, then the multiples of lane 0 added to the other lanes.
-    sparse: Vec<Scalar>,
+    blocks: Vec<Block<Scalar>>,
     #[cfg(target_arch = "x86_64")]
     lanes: Option<[ifma::Constants; 2]>,
 }
@@ -52,6 +51,8 @@ impl Poseidon {
                 .collect()
         };
         let keys = constants.compressed_round_constants.clone();
+        let sparse = constants.sparse_matrixes.iter();
+        let sparse: Vec<_> = sparse.map(|s| (&s.w_hat[..], &s.v_rest[..])).collect();
         let tag = constants.domain_tag + keys[0];
         let mut poseidon = Poseidon {
             width,
@@ -61,11 +62,7 @@ impl Poseidon {
             keys,
             mds: rows(&constants.mds_matrices.m),
             pre_sparse: rows(&constants.pre_sparse_matrix),
-            sparse: constants
-                .sparse_matrixes
-                .iter()
-                .flat_map(|s| s.w_hat.iter().chain(&s.v_rest).copied())
-                .collect(),
+            blocks: sparse.chunks(BLOCK).map(Block::new).collect(),
             #[cfg(target_arch = "x86_64")]
             lanes: None,
         };
@@ -132,6 +129,52 @@ impl Poseidon {
         let mut values = vec![Scalar::default(); self.slots()];
         for (preimage, digest) in preimages.iter().zip(digests) {
             *digest = self.hash(preimage, &mut values);
+        }
+    }
+}
+
+/// Partial rounds taken together. Lanes 1.. change only by multiples of the S-box outputs y of lane 0, so within a block
+/// they stay as they were and their share of lane 0 goes into coefficients of the earlier y: one reduction a round for
+/// lane 0, and one a block for each other lane.
+const BLOCK: usize = 8;
+
+/// The linear layers of [`BLOCK`] partial rounds, or fewer.
+struct Block<T> {
+    /// Per round k: `width` coefficients of the state at the block's start (lane 0 being y_k), then those of
+    /// y_0..y_{k-1}.
+    first_lane: Vec<Vec<T>>,
+    /// Per lane 1..: coefficients of all y.
+    other_lanes: Vec<Vec<T>>,
+}
+
+impl Block<Scalar> {
+    /// Of rounds in sparse form: coefficients of lane 0, and the multiples of lane 0 added to the other lanes.
+    fn new(rounds: &[(&[Scalar], &[Scalar])]) -> Self {
+        let first_lane = |(k, (first, _)): (usize, &(&[Scalar], &[Scalar]))| {
+            let earlier = rounds[..k].iter().map(|(_, others)| {
+                let products = first[1..].iter().zip(*others);
+                products.map(|(w, v)| w * v).sum::<Scalar>()
+            });
+            first.iter().copied().chain(earlier).collect()
+        };
+        let other_lane = |j: usize| rounds.iter().map(|(_, others)| others[j]).collect();
+        Block {
+            first_lane: rounds.iter().enumerate().map(first_lane).collect(),
+            other_lanes: (0..rounds[0].1.len()).map(other_lane).collect(),
+        }
+    }
+
+    /// The same in another form.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    fn map<T>(&self, form: impl Fn(&Scalar) -> T) -> Block<T> {
+        let rows = |rows: &[Vec<Scalar>]| -> Vec<Vec<T>> {
+            rows.iter()
+                .map(|row| row.iter().map(&form).collect())
+                .collect()
+        };
+        Block {
+            first_lane: rows(&self.first_lane),
+            other_lanes: rows(&self.other_lanes),
         }
     }
 }

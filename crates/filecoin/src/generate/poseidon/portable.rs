@@ -1,7 +1,7 @@
 //! One hash at a time, in portable code.
 
-use super::Poseidon;
-use super::field::{Limbs, add, dot, limbs, mul, scalar};
+use super::field::{Limbs, Sum, add, limbs, mul, scalar};
+use super::{BLOCK, Poseidon};
 use blstrs::Scalar;
 
 pub(super) fn hash<const WIDTH: usize>(
@@ -13,7 +13,7 @@ pub(super) fn hash<const WIDTH: usize>(
     let mut emit = |value: Limbs| *out.next().expect("one slot a value") = scalar(value);
     let mut keys = poseidon.keys.chunks_exact(WIDTH);
     let linear = |matrix: &[Scalar], state: &[Limbs; WIDTH]| -> [Limbs; WIDTH] {
-        std::array::from_fn(|j| dot(state, &matrix[j * WIDTH..][..WIDTH]))
+        std::array::from_fn(|j| Sum::of(state, &matrix[j * WIDTH..][..WIDTH]).reduce())
     };
 
     // First round: S-box inputs are sums of a variable and a key, not allocated; lane 0 is constant.
@@ -46,16 +46,17 @@ pub(super) fn hash<const WIDTH: usize>(
 
     let (partial_keys, full_keys) =
         poseidon.keys[(half + 1) * WIDTH..].split_at(poseidon.partial_rounds);
-    for (sparse, key) in poseidon
-        .sparse
-        .chunks_exact(2 * WIDTH - 1)
-        .zip(partial_keys)
-    {
-        state[0] = s_box(state[0], Some(key), &mut emit);
-        let first = state[0];
-        state[0] = dot(&state, &sparse[..WIDTH]);
-        for (lane, factor) in state[1..].iter_mut().zip(&sparse[WIDTH..]) {
-            *lane = add(*lane, mul(first, limbs(factor)));
+    let mut partial_keys = partial_keys.iter();
+    for block in &poseidon.blocks {
+        let mut outputs = [Limbs::default(); BLOCK];
+        for (k, row) in block.first_lane.iter().enumerate() {
+            outputs[k] = s_box(state[0], partial_keys.next(), &mut emit);
+            state[0] = outputs[k];
+            let sum = Sum::of(&state, &row[..WIDTH]).and(&outputs[..k], &row[WIDTH..]);
+            state[0] = sum.reduce();
+        }
+        for (lane, factors) in state[1..].iter_mut().zip(&block.other_lanes) {
+            *lane = add(*lane, Sum::of(&outputs, factors).reduce());
         }
     }
 
@@ -69,7 +70,7 @@ pub(super) fn hash<const WIDTH: usize>(
         *lane = s_box(*lane, None, &mut emit);
     }
     // The digest is lane 1 after the last linear layer.
-    emit(dot(&state, &poseidon.mds[WIDTH..2 * WIDTH]));
+    emit(Sum::of(&state, &poseidon.mds[WIDTH..2 * WIDTH]).reduce());
 }
 
 fn next<'a>(keys: &mut impl Iterator<Item = &'a [Scalar]>) -> &'a [Scalar] {

@@ -139,6 +139,33 @@ pub(super) fn canonical(x: &Element) -> Element {
     subtract_once(x, &P)
 }
 
+/// Below the modulus, from below three times that; limbs need not be normalised.
+fn canonical_of_thrice(x: &Element) -> Element {
+    let mut carried = _mm512_srli_epi64(x[0], 52);
+    for limb in &x[1..4] {
+        carried = _mm512_srli_epi64(_mm512_add_epi64(*limb, carried), 52);
+    }
+    let top = _mm512_add_epi64(x[4], carried);
+    let (once, twice) = (_mm512_set1_epi64(P[4] as i64), _mm512_set1_epi64(TWICE_P[4] as i64));
+    // The top limb tells whether a multiple of the modulus is to be subtracted, unless it is that multiple's.
+    if (_mm512_cmpeq_epi64_mask(top, once) | _mm512_cmpeq_epi64_mask(top, twice)) != 0 {
+        return canonical(&canonical(x));
+    }
+    let multiples = [_mm512_cmpgt_epi64_mask(top, once), _mm512_cmpgt_epi64_mask(top, twice)];
+    let (p, limb) = (splat(&P), _mm512_set1_epi64(LIMB as i64));
+    let mut d = *x;
+    for i in 0..5 {
+        for reached in multiples {
+            d[i] = _mm512_mask_sub_epi64(d[i], reached, d[i], p[i]);
+        }
+    }
+    for i in 0..4 {
+        d[i + 1] = _mm512_add_epi64(d[i + 1], _mm512_srai_epi64(d[i], 52));
+        d[i] = _mm512_and_si512(d[i], limb);
+    }
+    d
+}
+
 fn add(a: &Element, b: &Element) -> Element {
     let mut sum = *a;
     for i in 0..5 {
@@ -246,15 +273,14 @@ fn powers<const G: usize, const STORE: bool>(values: &mut [[Element; G]; 4], key
         fourth[g] = settle::<STORE>(&mul(&scaled::<STORE>(&square[g]), &square[g]));
     }
     for g in 0..G {
-        let mut sum = mul(&factor[g], &fourth[g]);
-        if let Some(key) = key {
-            sum = add(&sum, &splat(key));
-            if STORE {
-                // Below 2.5 p: one subtraction here, one below.
-                sum = canonical(&sum);
+        let power = mul(&factor[g], &fourth[g]);
+        fifth[g] = match key {
+            None => settle::<STORE>(&power),
+            Some(key) => {
+                let sum = add(&power, &splat(key));
+                if STORE { canonical_of_thrice(&sum) } else { carry(sum) }
             }
-        }
-        fifth[g] = settle::<STORE>(&sum);
+        };
     }
 }
 
@@ -275,6 +301,11 @@ pub(super) fn load(values: [Limbs; LANES]) -> Element {
     ]
 }
 }
+
+/// Values in a cache line.
+const LINE: usize = 2;
+/// How many values before they are stored their line is fetched: the next S-box's.
+const AHEAD: usize = 4;
 
 /// Where each lane's allocated values go.
 pub(super) struct Outs<const G: usize> {
@@ -306,6 +337,11 @@ impl<const G: usize> Outs<G> {
             for pointer in &mut self.next[g] {
                 // SAFETY: as above; at most one past the end.
                 *pointer = unsafe { pointer.add(N) };
+                // Sixteen streams of stores are too many for the processor to see them coming.
+                for line in 0..N.div_ceil(LINE) {
+                    let ahead = pointer.wrapping_add(AHEAD + line * LINE);
+                    _mm_prefetch::<_MM_HINT_ET0>(ahead.cast());
+                }
             }
         }
     }
