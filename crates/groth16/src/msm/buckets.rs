@@ -90,9 +90,10 @@ fn block<K: Kernel>(
     buffers.recode(windows, scalars);
     let tasks = split(windows, rayon::current_num_threads());
     let buffers = &*buffers;
+    // One after another as threads become free, the small ones last.
     let sums: Vec<_> = tasks
-        .into_par_iter()
-        .with_max_len(1)
+        .into_iter()
+        .par_bridge()
         .map(|task| (task.window, buffers.task(windows, &task)))
         .collect();
     let window = |w| {
@@ -123,17 +124,20 @@ impl Task {
     }
 }
 
-/// Whole windows as long as they go evenly among the threads, the rest in parts, which must read all digits each.
+/// Whole windows first; the last ones in parts, which must read all digits each, so that no thread waits long for another.
 fn split(windows: Windows, threads: usize) -> Vec<Task> {
-    let whole = windows.count - windows.count % threads as u32;
+    let count = windows.count as usize;
+    let whole = (count / threads).saturating_sub(1) * threads;
+    let parts = match threads {
+        1 => 1,
+        _ => threads
+            .div_ceil(count - whole)
+            .next_power_of_two()
+            .clamp(2, 16),
+    };
     let mut tasks = Vec::new();
     for window in 0..windows.count {
-        let rest = (windows.count - whole) as usize;
-        let parts = if window < whole {
-            1
-        } else {
-            threads.div_ceil(rest).next_power_of_two().min(16)
-        };
+        let parts = if (window as usize) < whole { 1 } else { parts };
         let count = (windows.buckets() / parts).max(1);
         tasks.extend(
             (0..windows.buckets())
