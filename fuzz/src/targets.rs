@@ -40,8 +40,9 @@ pub fn targets() -> Vec<Target> {
 /// A C1 output, in its envelope or bare.
 pub fn porep(bytes: &[u8]) -> bool {
     decodes(&ProofRequest {
-        // What a bare output leaves to the request.
+        // What a bare output leaves to the request; a miner that is not named would be searched for.
         sector_number: 1,
+        miner_id: 9,
         vanilla_proofs: vec![bytes.into()],
         ..ProofRequest::new(ProofKind::PoRep)
     })
