@@ -200,7 +200,11 @@ impl Case {
     }
 }
 
-fn witness(id: CircuitId, statement: &Statement, circuit: &R1cs) -> Result<Witness, Error> {
+pub(crate) fn witness(
+    id: CircuitId,
+    statement: &Statement,
+    circuit: &R1cs,
+) -> Result<Witness, Error> {
     let generator = Generator::bind(circuit, id)
         .map_err(|cause| failed(&format!("{id}, generator"), &cause))?;
     let mut witness = Witness::new(circuit.layout().clone());

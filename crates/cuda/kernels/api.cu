@@ -25,7 +25,16 @@ static int report(CuzkError* error, const Failure& failure)
     copy_text(error->file, sizeof error->file, name ? name + 1 : failure.file);
     copy_text(error->call, sizeof error->call, failure.call);
     copy_text(error->text, sizeof error->text, failure.text);
+    // CUDA keeps a failed call as the thread's last error, which the next launch would report as its own.
+    (void)cudaGetLastError();
     return failure.code;
+}
+
+// For calls whose failure has no one left to hear it.
+static void ignore(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        (void)cudaGetLastError();
 }
 
 // No exception crosses the boundary.
@@ -76,18 +85,17 @@ static int describe(int32_t ordinal, char* name, char* bus_id, uint32_t size, Cu
 
 static void close(CuzkDevice* device)
 {
-    // what fails here has no one left to hear it
-    (void)cudaSetDevice(device->ordinal);
+    ignore(cudaSetDevice(device->ordinal));
     for (cudaStream_t stream : {device->main, device->side})
-        (void)cudaStreamDestroy(stream);
+        ignore(cudaStreamDestroy(stream));
     for (int i = 0; i < 2; i++) {
-        (void)cudaEventDestroy(device->counted[i]);
-        (void)cudaEventDestroy(device->planned[i]);
-        (void)cudaEventDestroy(device->added[i]);
+        ignore(cudaEventDestroy(device->counted[i]));
+        ignore(cudaEventDestroy(device->planned[i]));
+        ignore(cudaEventDestroy(device->added[i]));
     }
-    (void)cudaEventDestroy(device->begun);
-    (void)cudaFree(device->scratch);
-    (void)cudaFreeHost(device->pinned);
+    ignore(cudaEventDestroy(device->begun));
+    ignore(cudaFree(device->scratch));
+    ignore(cudaFreeHost(device->pinned));
     delete device;
 }
 
@@ -139,8 +147,8 @@ static int allocate(CuzkDevice* device, uint64_t bytes, void** out, CuzkError* e
 
 static void release(CuzkDevice* device, void* device_memory)
 {
-    (void)cudaSetDevice(device->ordinal);
-    (void)cudaFree(device_memory);
+    ignore(cudaSetDevice(device->ordinal));
+    ignore(cudaFree(device_memory));
 }
 
 static int allocate_pinned(CuzkDevice* device, uint64_t bytes, void** out, CuzkError* error)
@@ -148,8 +156,17 @@ static int allocate_pinned(CuzkDevice* device, uint64_t bytes, void** out, CuzkE
 
 static void release_pinned(CuzkDevice* device, void* memory)
 {
-    (void)cudaSetDevice(device->ordinal);
-    (void)cudaFreeHost(memory);
+    ignore(cudaSetDevice(device->ordinal));
+    ignore(cudaFreeHost(memory));
+}
+
+static int pin(CuzkDevice* device, void* memory, uint64_t bytes, CuzkError* error)
+{   return on_device(device, error, [&] { CHECK(cudaHostRegister(memory, bytes, cudaHostRegisterPortable)); });   }
+
+static void unpin(CuzkDevice* device, void* memory)
+{
+    ignore(cudaSetDevice(device->ordinal));
+    ignore(cudaHostUnregister(memory));
 }
 
 static int upload(CuzkDevice* device, void* to, const void* from, uint64_t bytes, CuzkError* error)
@@ -285,7 +302,7 @@ static int ones_run(CuzkDevice* device, const CuzkOnes* ones, void* workspace, v
     return on_device(device, error, [&] {
         const Bases bases = {(const uint4*)ones->device_bases, ones->bases_count};
         const OnesQuery query = {(const unsigned long long*)ones->device_bits, (const unsigned long long*)ones->device_density,
-                                 ones->device_ranks, ones->words, ones->first_base};
+                                 ones->device_ranks, ones->words, ones->first_base - ones->first_rank};
         with_field(ones->is_g2, [&](auto field) {
             Carver carver(workspace);
             OnesSpace<decltype(field)> space(*device, carver, *ones);
@@ -327,7 +344,7 @@ template<class F, class Body> static void with_adder(const CuzkDevice& device, c
     Adder<F>(device, sizing);
     void* memory;
     CHECK(cudaMalloc(&memory, sizing.bytes()));
-    std::unique_ptr<void, cudaError_t (*)(void*)> workspace(memory, [](void* p) { return (cudaError_t)cudaFree(p); });
+    std::unique_ptr<void, void (*)(void*)> workspace(memory, [](void* p) { ignore(cudaFree(p)); });
     Carver carver(memory);
     Adder<F> adder(device, carver);
     adder.begin(device.main);
@@ -384,7 +401,7 @@ extern "C" const CuzkApi* cuzk_device_api(void)
 #endif
 {
     static const CuzkApi api = {
-        device_count, describe, open, close, memory, allocate, release, allocate_pinned, release_pinned, upload, download, copy, fill,
+        device_count, describe, open, close, memory, allocate, release, allocate_pinned, release_pinned, pin, unpin, upload, download, copy, fill,
         wait, quotient_digits, quotient_bytes, quotient_create, quotient_destroy, quotient_run, half_inverse, msm_bytes, msm_run, ones_bytes,
         ones_run, api_make_plain, api_make_dictionary, api_place_bits, api_evaluate, api_decode_points, extend_points,
         multiply_fixed, api_first_off_curve,

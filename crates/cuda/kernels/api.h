@@ -37,10 +37,10 @@ typedef struct {
 } CuzkLayout;
 
 /* The sum of the bases of dense variables whose bit is one. Bases lie in the order of these variables, number first_base
- * and on; ranks: dense variables before each word. No bit may be dense beyond the last base. */
+ * and on; ranks: first_rank and the dense variables before each word. No bit may be dense beyond the last base. */
 typedef struct {
     uint32_t is_g2;
-    uint32_t bases_count, words, first_base;
+    uint32_t bases_count, words, first_base, first_rank;
     const void* device_bases;
     const uint64_t *device_bits, *device_density;
     const uint32_t* device_ranks;
@@ -91,6 +91,9 @@ typedef struct {
     void (*release)(CuzkDevice* device, void* device_memory);
     int (*allocate_pinned)(CuzkDevice* device, uint64_t bytes, void** memory, CuzkError* error);
     void (*release_pinned)(CuzkDevice* device, void* memory);
+    /* Pins the host's own memory, whole pages, until `unpin`. */
+    int (*pin)(CuzkDevice* device, void* memory, uint64_t bytes, CuzkError* error);
+    void (*unpin)(CuzkDevice* device, void* memory);
     /* Enqueued behind earlier work, not waited for: `from` must be pinned and stay as it is until `wait`. */
     int (*upload)(CuzkDevice* device, void* device_to, const void* from, uint64_t bytes, CuzkError* error);
     int (*download)(CuzkDevice* device, void* to, const void* device_from, uint64_t bytes, CuzkError* error);

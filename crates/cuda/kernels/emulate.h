@@ -122,15 +122,28 @@ inline size_t allocated = 0;
 
 }}  // namespace cuzk::emulate
 
+// As CUDA does: a call that fails leaves its error behind, for the thread's next cudaGetLastError.
+namespace cuzk { namespace emulate {
+inline thread_local int last_error = 0;
+inline int failed(int code) { return last_error = code; }
+}}  // namespace cuzk::emulate
+
 enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
 enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum { cudaHostRegisterPortable = 1 };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
+inline int cudaGetLastError()
+{
+    const int error = cuzk::emulate::last_error;
+    cuzk::emulate::last_error = cudaSuccess;
+    return error;
+}
 inline const char* cudaGetErrorString(int code) { return code == cudaErrorMemoryAllocation ? "out of memory" : "error"; }
 inline int cudaMalloc(void** p, size_t n)
 {
     size_t with_header = n + 64;
     if (with_header > cuzk::emulate::kMemoryBytes - __atomic_load_n(&cuzk::emulate::allocated, __ATOMIC_SEQ_CST))
-        return cudaErrorMemoryAllocation;
+        return cuzk::emulate::failed(cudaErrorMemoryAllocation);
     char* block = (char*)aligned_alloc(64, (with_header + 63) / 64 * 64);
     __atomic_add_fetch(&cuzk::emulate::allocated, with_header, __ATOMIC_SEQ_CST);
     memcpy(block, &with_header, sizeof with_header);
@@ -151,6 +164,8 @@ inline int cudaFree(void* p)
     return cudaSuccess;
 }
 inline int cudaFreeHost(void* p) { return cudaFree(p); }
+inline int cudaHostRegister(void*, size_t, unsigned) { return cudaSuccess; }
+inline int cudaHostUnregister(void*) { return cudaSuccess; }
 inline int cudaMemGetInfo(size_t* free_bytes, size_t* total)
 {
     *total = cuzk::emulate::kMemoryBytes;

@@ -45,9 +45,15 @@ inline void check(cudaError_t error, const char* call, const char* file, int lin
 // with commas in its template arguments goes in parentheses. Shared memory beyond 48 KiB has to be asked for.
 #ifdef CUZK_EMULATE
 # define LAUNCH(kernel, grid, block, shared, stream, ...) \
-    ::cuzk::emulate::run(grid, block, stream, [&] { (kernel)(__VA_ARGS__); })
+    do { \
+        ::cuzk::emulate::run(grid, block, stream, [&] { (kernel)(__VA_ARGS__); }); \
+        ::cuzk::check(cudaGetLastError(), "launch of " #kernel, __FILE__, __LINE__); \
+    } while (0)
 # define LAUNCH_WITH_BARRIERS(kernel, grid, block, shared, stream, ...) \
-    ::cuzk::emulate::run_with_barriers(grid, block, shared, stream, [&] { (kernel)(__VA_ARGS__); })
+    do { \
+        ::cuzk::emulate::run_with_barriers(grid, block, shared, stream, [&] { (kernel)(__VA_ARGS__); }); \
+        ::cuzk::check(cudaGetLastError(), "launch of " #kernel, __FILE__, __LINE__); \
+    } while (0)
 #else
 # define LAUNCH(kernel, grid, block, shared, stream, ...) \
     do { \

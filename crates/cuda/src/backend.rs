@@ -7,11 +7,12 @@ use cuzk_groth16::{
 };
 use cuzk_r1cs::{R1cs, Witness, WitnessLayout};
 
-use crate::device::{Device, DeviceMemory};
+use crate::device::{Device, DeviceMemory, Platform};
 use crate::error::DeviceError;
 use crate::identity::DeviceIdentity;
-use crate::resident::{QueryBases, Resident};
+use crate::resident::Resident;
 use crate::setup::DeviceParameters;
+use crate::stored::{BasesSource, HostQueries};
 
 impl From<DeviceError> for ProveError {
     fn from(error: DeviceError) -> Self {
@@ -24,6 +25,10 @@ impl From<DeviceError> for ProveError {
 pub struct CudaBackend {
     device: Arc<Device>,
     identity: DeviceIdentity,
+    /// Bytes of device memory that may be used, what the driver takes included.
+    memory_cap: Option<u64>,
+    /// Bytes that were in use, beside what is allocated through `device`.
+    taken_before: u64,
     /// What every proof works in, as large as the largest key's needs. Whoever holds the lock is proving.
     scratch: Mutex<Option<DeviceMemory>>,
 }
@@ -52,10 +57,29 @@ impl CudaBackend {
     /// # Errors
     /// When the device does not say what it is.
     pub fn new(device: Arc<Device>) -> Result<Self, DeviceError> {
+        Self::with_memory_cap(device, None)
+    }
+
+    /// A backend that takes a device for one with so many bytes of memory.
+    ///
+    /// # Errors
+    /// When the device does not say what it is.
+    pub fn with_memory_cap(
+        device: Arc<Device>,
+        memory_cap: Option<u64>,
+    ) -> Result<Self, DeviceError> {
         let identity = DeviceIdentity::of(&device)?;
+        let (free, total) = device.memory()?;
+        let taken_before = match device.platform() {
+            Platform::Cuda => (total - free).saturating_sub(device.allocated()),
+            // Where tests share the memory.
+            Platform::Emulated => 0,
+        };
         Ok(Self {
             device,
             identity,
+            memory_cap,
+            taken_before,
             scratch: Mutex::new(None),
         })
     }
@@ -68,6 +92,46 @@ impl CudaBackend {
     /// What it is.
     pub fn identity(&self) -> &DeviceIdentity {
         &self.identity
+    }
+
+    /// The cap on its memory.
+    pub fn memory_cap(&self) -> Option<u64> {
+        self.memory_cap
+    }
+
+    /// Bytes that a circuit's bases and the scratch memory may take, where `counted` bytes that are in use already are among
+    /// them.
+    fn available(&self, counted: u64) -> Result<u64, DeviceError> {
+        let (free, total) = self.device.memory()?;
+        let scratch = self.lock_scratch().as_ref().map_or(0, DeviceMemory::bytes);
+        let cap = self.memory_cap.unwrap_or(total).min(total);
+        let below_cap =
+            (cap + scratch + counted).saturating_sub(self.taken_before + self.device.allocated());
+        // What the driver takes later, for code and for gaps.
+        let kept_back = total / 512;
+        Ok(below_cap
+            .min(free + scratch + counted)
+            .saturating_sub(kept_back))
+    }
+
+    /// A circuit with its bases, as much of them on the device as there is room for, and the scratch memory that it needs.
+    ///
+    /// # Errors
+    /// As [`Resident::new`].
+    pub fn place(
+        &self,
+        circuit: Arc<R1cs>,
+        source: BasesSource<'_>,
+    ) -> Result<Resident, ProveError> {
+        let counted = match &source {
+            BasesSource::Device(bases) => bases.bytes(),
+            _ => 0,
+        };
+        let available = || self.available(counted);
+        let resident = Resident::new(&self.device, circuit, source, available)?;
+        tracing::info!(device = %self.identity, plan = %resident.plan(), "memory plan");
+        self.reserve(&resident)?;
+        Ok(resident)
     }
 
     fn lock_scratch(&self) -> MutexGuard<'_, Option<DeviceMemory>> {
@@ -111,8 +175,21 @@ impl CudaBackend {
         parameters: DeviceParameters,
     ) -> Result<CudaKey, ProveError> {
         let DeviceParameters { vk, bases } = parameters;
-        let resident = Resident::new(&self.device, circuit, bases)?;
-        self.reserve(&resident)?;
+        let resident = self.place(circuit, BasesSource::Device(bases))?;
+        Ok(CudaKey { vk, resident })
+    }
+
+    /// A key from bases that lie in the host's memory.
+    ///
+    /// # Errors
+    /// As [`Resident::new`].
+    pub fn adopt_host(
+        &self,
+        circuit: Arc<R1cs>,
+        vk: VerifyingKey,
+        bases: &HostQueries,
+    ) -> Result<CudaKey, ProveError> {
+        let resident = self.place(circuit, BasesSource::Host(bases))?;
         Ok(CudaKey { vk, resident })
     }
 
@@ -144,9 +221,7 @@ impl Backend for CudaBackend {
 
     fn load(&self, circuit: Arc<R1cs>, params: Arc<ParameterFile>) -> Result<CudaKey, ProveError> {
         params.check_circuit(&circuit)?;
-        let bases = QueryBases::load(&self.device, &params, circuit.log_domain())?;
-        let resident = Resident::new(&self.device, circuit, bases)?;
-        self.reserve(&resident)?;
+        let resident = self.place(circuit, BasesSource::File(&params))?;
         let vk = params.vk().clone();
         Ok(CudaKey { vk, resident })
     }

@@ -14,6 +14,15 @@ pub struct Bases<C> {
     curve: PhantomData<C>,
 }
 
+/// Consecutive points of a query, wherever they came from.
+#[derive(Clone, Copy)]
+pub(crate) struct BasesPart<'a> {
+    /// The points.
+    pub(crate) region: Region<'a>,
+    /// The first's number in the query.
+    pub(crate) first: u32,
+}
+
 /// Encoded bytes that are decoded at a time.
 const CHUNK_BYTES: usize = 64 << 20;
 
@@ -88,6 +97,15 @@ impl<C: Curve> Bases<C> {
         })
     }
 
+    /// Room for `count` points, which are nothing yet.
+    pub(crate) fn uninitialized(device: &Arc<Device>, count: u32) -> Result<Self, DeviceError> {
+        Ok(Self {
+            memory: device.allocate(u64::from(count) * C::POINT_BYTES as u64)?,
+            count,
+            curve: PhantomData,
+        })
+    }
+
     /// Many bases from few, for checks and timings: point `i` is seed `i % seeds` plus shift `k` for every bit `k` of
     /// `i / seeds`. Seeds, a power of two of them, and shifts are uncompressed points.
     ///
@@ -149,6 +167,16 @@ impl<C: Curve> Bases<C> {
     /// The points, each coordinate in Montgomery form.
     pub fn region(&self) -> Region<'_> {
         self.memory.all()
+    }
+
+    /// Points of a range, which panics where there are none.
+    pub(crate) fn part(&self, points: &std::ops::Range<u32>) -> BasesPart<'_> {
+        let point = C::POINT_BYTES as u64;
+        let (first, count) = (u64::from(points.start), points.len() as u64);
+        BasesPart {
+            region: self.region().part(point * first, point * count),
+            first: points.start,
+        }
     }
 
     /// Their device.

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -57,6 +58,8 @@ pub struct Device {
     ordinal: u32,
     /// Valid from `open` to `drop`. The lock is what makes calls one at a time.
     raw: Mutex<Handle>,
+    /// Bytes that are allocated through it.
+    allocated: AtomicU64,
 }
 
 struct Handle {
@@ -94,6 +97,7 @@ impl Device {
                 device,
                 staging: None,
             }),
+            allocated: AtomicU64::new(0),
         }))
     }
 
@@ -129,6 +133,11 @@ impl Device {
         Ok((free, total))
     }
 
+    /// Bytes that are allocated through this handle.
+    pub fn allocated(&self) -> u64 {
+        self.allocated.load(Ordering::Relaxed)
+    }
+
     /// Takes memory of its own.
     ///
     /// # Errors
@@ -141,6 +150,7 @@ impl Device {
         })?;
         let address =
             NonNull::new(address.cast()).expect("an allocation that succeeded has an address");
+        self.allocated.fetch_add(bytes, Ordering::Relaxed);
         Ok(DeviceMemory {
             device: self.clone(),
             address,
@@ -186,6 +196,41 @@ impl Device {
 
     pub(crate) fn api(&self) -> &'static Api {
         self.api
+    }
+
+    /// Lets the device copy from the host's own memory at full speed.
+    pub(crate) fn pin(&self, address: NonNull<u8>, bytes: usize) -> Result<(), DeviceError> {
+        // SAFETY: pinning changes nothing of the memory's content.
+        self.call(bytes as u64, |api, device, error| unsafe {
+            (api.pin)(device, address.as_ptr().cast(), bytes as u64, error)
+        })
+    }
+
+    /// Undoes [`Device::pin`].
+    pub(crate) fn unpin(&self, address: NonNull<u8>) {
+        let undone = self.call(0, |api, device, _| {
+            // SAFETY: the library refuses memory that it did not pin.
+            unsafe { (api.unpin)(device, address.as_ptr().cast()) };
+            0
+        });
+        debug_assert!(undone.is_ok());
+    }
+
+    /// Copies `from` to the beginning of a region of the same device, in this handle's order of work; not waited for.
+    ///
+    /// # Safety
+    /// Both sides stay as they are until the copy was waited for.
+    pub(crate) unsafe fn enqueue_upload(
+        &self,
+        to: Region<'_>,
+        from: &[u8],
+    ) -> Result<(), DeviceError> {
+        let bytes = from.len() as u64;
+        let to = to.part(0, bytes).address();
+        // SAFETY: both sides hold that many bytes, and stay so by the caller's promise.
+        self.call(0, |api, device, error| unsafe {
+            (api.upload)(device, to, from.as_ptr().cast(), bytes, error)
+        })
     }
 
     /// Copies through the two pinned buffers: while one is on its way the other is filled, on all cores.
@@ -324,6 +369,9 @@ impl Drop for DeviceMemory {
             0
         });
         debug_assert!(released.is_ok());
+        self.device
+            .allocated
+            .fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 

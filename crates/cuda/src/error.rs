@@ -34,6 +34,16 @@ pub enum DeviceError {
         /// The line there.
         line: u32,
     },
+    /// Not even streaming all bases would do.
+    #[error(
+        "found {available} bytes of device memory for a circuit's bases and its proofs, expected {least} or more"
+    )]
+    NoRoom {
+        /// Bytes that there are.
+        available: u64,
+        /// Bytes that would do.
+        least: u64,
+    },
     /// A call or a launch failed.
     #[error("CUDA error {code} ({text}) at {file}:{line}: {call}")]
     Cuda {

@@ -4,73 +4,37 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 
-use blstrs::{G1Projective, Scalar};
+use blstrs::{G1Projective, G2Projective, Scalar};
 use cuzk_groth16::field::Isa;
 use cuzk_groth16::ntt::Domain;
 use cuzk_groth16::quotient::quotient;
-use cuzk_groth16::{ParameterFile, ProveError, QuerySums};
+use cuzk_groth16::{ProveError, QuerySums};
 use cuzk_r1cs::{Matrix, R1cs, Witness};
 use ff::{Field, PrimeField};
+use group::Group;
 
-use crate::bases::Bases;
 use crate::circuit::DeviceCircuit;
-use crate::curve::{G1, G2};
 use crate::device::{Device, DeviceMemory, Region};
 use crate::error::DeviceError;
-use crate::query::QueryMap;
+use crate::maps::{Maps, Query, SliceWork, choose, values_bytes};
+use crate::memory_plan::MemoryPlan;
 use crate::quotient::{ELEMENT, Quotient};
-use crate::sums::{Pairing, msm, msm_workspace};
+use crate::stored::{BasesSource, StoredQueries};
+use crate::uploads::Uploads;
 
-/// The five queries' bases. H's are bit-reversed, as the quotient comes, and one at infinity fills them up.
-pub struct QueryBases {
-    /// `τⁱ·t(τ)/δ`.
-    pub h: Bases<G1>,
-    /// Of private variables.
-    pub l: Bases<G1>,
-    /// Of all inputs, and private variables that occur in A.
-    pub a: Bases<G1>,
-    /// Of inputs and private variables that occur in B.
-    pub b_g1: Bases<G1>,
-    /// The same in G2.
-    pub b_g2: Bases<G2>,
-}
-
-impl QueryBases {
-    /// From a parameter file.
-    ///
-    /// # Errors
-    /// When memory runs out, the device fails, or a point is off its curve.
-    pub fn load(
-        device: &Arc<Device>,
-        params: &ParameterFile,
-        log_domain: u32,
-    ) -> Result<Self, DeviceError> {
-        Ok(Self {
-            h: Bases::load(device, "h", params.h().raw(), Some(log_domain))?,
-            l: Bases::load(device, "l", params.l().raw(), None)?,
-            a: Bases::load(device, "a", params.a().raw(), None)?,
-            b_g1: Bases::load(device, "b_g1", params.b_g1().raw(), None)?,
-            b_g2: Bases::load(device, "b_g2", params.b_g2().raw(), None)?,
-        })
-    }
-
-    /// Bytes on the device.
-    pub fn bytes(&self) -> u64 {
-        self.h.bytes() + self.l.bytes() + self.a.bytes() + self.b_g1.bytes() + self.b_g2.bytes()
-    }
-}
-
-/// A circuit and its bases on a device.
+/// A circuit and its bases on a device, or as much of them as there is room for.
 pub struct Resident {
     device: Arc<Device>,
     circuit: Arc<R1cs>,
     on_device: DeviceCircuit,
     transform: Transform,
-    bases: QueryBases,
-    l_map: QueryMap,
-    a_map: QueryMap,
-    b_map: QueryMap,
-    plan: Plan,
+    bases: StoredQueries,
+    maps: Maps,
+    plan: MemoryPlan,
+    /// The slices of all queries, in the order in which they are summed.
+    jobs: Vec<(Query, usize)>,
+    /// What streams comes by it.
+    lane: Option<Arc<Device>>,
     /// For a small circuit, whose sums are too short to fill the device: orders of work to do them side by side.
     lanes: Option<[Arc<Device>; 4]>,
 }
@@ -82,70 +46,65 @@ enum Transform {
     Host(Domain),
 }
 
-/// Where things lie in the scratch memory, in bytes: values, bits, then the domain-sized array that becomes h, then what is
-/// b and c first and workspace of the sums later, and workspaces of sums that are done beside.
-#[derive(Clone, Copy, Default)]
-struct Plan {
-    values: u64,
-    bits: u64,
-    domain: u64,
-    rest: u64,
-    /// Of L, A, B in G1 and B in G2; all zero where sums are done one after the other.
-    beside: [u64; 4],
-}
-
-/// Sums whose workspaces together are no larger than this are done side by side.
-const SIDE_BY_SIDE_BYTES: u64 = 8 << 30;
-
 /// The scratch memory, cut.
 #[derive(Clone, Copy)]
 struct Scratch<'a> {
-    values: Region<'a>,
+    /// Values, for the mat-vecs and for the sums: not the same place where they are brought up twice.
+    values: [Region<'a>; 2],
     bits: Region<'a>,
     domain: Region<'a>,
-    rest: Region<'a>,
+    /// Of b and c.
+    arrays: Region<'a>,
+    buffers: [Region<'a>; 2],
+    workspace: Region<'a>,
     beside: [Region<'a>; 4],
 }
 
-/// Of everything in the scratch memory.
-const ALIGNMENT: u64 = 256;
-
 impl Resident {
-    /// Puts a circuit beside its bases.
+    /// Puts a circuit and its bases on a device, with the plan that suits `available` bytes of memory for bases and scratch
+    /// memory, beyond what the circuit itself takes. Bases of a device that stay there count as well.
     ///
     /// # Errors
-    /// When the domain is larger than there are kernels for, memory runs out, or the device fails.
+    /// When the domain is larger than there are kernels for, no plan fits, memory runs out, a point is off its curve, or the
+    /// device fails.
     ///
     /// # Panics
     /// When the numbers of bases are not the circuit's.
     pub fn new(
         device: &Arc<Device>,
         circuit: Arc<R1cs>,
-        bases: QueryBases,
+        source: BasesSource<'_>,
+        available: impl FnOnce() -> Result<u64, DeviceError>,
     ) -> Result<Self, ProveError> {
-        let mut resident = Self {
-            on_device: DeviceCircuit::new(device, &circuit)?,
-            transform: Transform::new(device, circuit.log_domain())?,
-            l_map: QueryMap::l(device, &circuit)?,
-            a_map: QueryMap::a(device, &circuit)?,
-            b_map: QueryMap::b(device, &circuit)?,
-            plan: Plan::default(),
-            lanes: None,
+        let on_device = DeviceCircuit::new(device, &circuit)?;
+        let transform = Transform::new(device, circuit.log_domain())?;
+        let mut maps = Maps::new(device, &circuit)?;
+        let shape = maps.shape(&circuit, &on_device);
+        let mut plan = choose(device, &shape, available()?)?;
+        maps.cut(device, &mut plan)?;
+        let bases = StoredQueries::new(device, source, circuit.log_domain(), &plan)?;
+        maps.check(&bases);
+        let side_by_side = plan.beside[0] > 0;
+        let streams = plan.streamed.contains(&true);
+        let lane = streams.then(|| device.another()).transpose()?;
+        let lanes = if side_by_side {
+            let [l, a, b_g1, b_g2] = [(); 4].map(|()| device.another());
+            Some([l?, a?, b_g1?, b_g2?])
+        } else {
+            None
+        };
+        Ok(Self {
+            jobs: maps.jobs(),
+            on_device,
+            transform,
+            bases,
+            maps,
+            plan,
+            lane,
+            lanes,
             device: device.clone(),
             circuit,
-            bases,
-        };
-        assert_eq!(
-            resident.bases.h.count(),
-            1 << resident.circuit.log_domain(),
-            "bases of H"
-        );
-        resident.plan = resident.plan()?;
-        if resident.plan.beside[0] > 0 {
-            let [l, a, b_g1, b_g2] = [(); 4].map(|()| device.another());
-            resident.lanes = Some([l?, a?, b_g1?, b_g2?]);
-        }
-        Ok(resident)
+        })
     }
 
     /// The circuit.
@@ -153,14 +112,14 @@ impl Resident {
         &self.circuit
     }
 
-    /// Its bases.
-    pub fn bases(&self) -> &QueryBases {
-        &self.bases
+    /// Where its bases are.
+    pub fn plan(&self) -> &MemoryPlan {
+        &self.plan
     }
 
     /// Bytes of scratch memory that [`Resident::sums`] works in.
     pub fn scratch_bytes(&self) -> u64 {
-        self.plan.total()
+        self.plan.scratch_bytes()
     }
 
     /// The five sums of a proof.
@@ -175,9 +134,9 @@ impl Resident {
         witness: &Witness,
         scratch: &DeviceMemory,
     ) -> Result<QuerySums, DeviceError> {
-        let scratch = self.plan.cut(scratch);
-        let values = self.values(scratch);
+        let scratch = self.cut(scratch);
         stage("upload", || {
+            let [values, _] = scratch.values;
             self.on_device.upload(witness, values, scratch.bits)?;
             self.device.wait()
         })?;
@@ -192,20 +151,58 @@ impl Resident {
         witness: &Witness,
         scratch: Scratch<'_>,
     ) -> Result<QuerySums, DeviceError> {
-        let (device, bases) = (&*self.device, &self.bases);
-        let (values, Scratch { bits, rest, .. }) = (self.values(scratch), scratch);
         self.find_quotient(witness, scratch)?;
-        Ok(QuerySums {
-            h: self.h_sum(scratch)?,
-            l: stage("l", || self.l_map.sum(device, &bases.l, values, bits, rest))?,
-            a: stage("a", || self.a_map.sum(device, &bases.a, values, bits, rest))?,
-            b_g1: stage("b_g1", || {
-                self.b_map.sum(device, &bases.b_g1, values, bits, rest)
-            })?,
-            b_g2: stage("b_g2", || {
-                self.b_map.sum(device, &bases.b_g2, values, bits, rest)
-            })?,
-        })
+        if self.plan.again > 0 {
+            let [_, values] = scratch.values;
+            self.on_device.upload(witness, values, scratch.bits)?;
+        }
+        let mut uploads = self.begin_uploads(scratch)?;
+        let [_, values] = scratch.values;
+        let mut work = SliceWork {
+            device: &self.device,
+            values,
+            bits: scratch.bits,
+            workspace: scratch.workspace,
+            uploads: uploads.as_mut(),
+        };
+        let mut sums = no_sums();
+        let (bases, maps) = (&self.bases, &self.maps);
+        for &(query, i) in &self.jobs {
+            work.values = if query == Query::H {
+                scratch.domain
+            } else {
+                values
+            };
+            stage(query.name(), || match query {
+                Query::H => work.add(&mut sums.h, &bases.h, &maps.h, i),
+                Query::L => work.add(&mut sums.l, &bases.l, &maps.l, i),
+                Query::A => work.add(&mut sums.a, &bases.a, &maps.a, i),
+                Query::BG1 => work.add(&mut sums.b_g1, &bases.b_g1, &maps.b_g1, i),
+                Query::BG2 => work.add(&mut sums.b_g2, &bases.b_g2, &maps.b_g2, i),
+            })?;
+        }
+        drop(uploads);
+        Ok(sums)
+    }
+
+    /// Starts what streams on its way.
+    fn begin_uploads<'a>(
+        &'a self,
+        scratch: Scratch<'a>,
+    ) -> Result<Option<Uploads<'a>>, DeviceError> {
+        let Some(lane) = &self.lane else {
+            return Ok(None);
+        };
+        let (bases, maps) = (&self.bases, &self.maps);
+        let on_host = |&(query, i): &(Query, usize)| match query {
+            Query::H => bases.h.on_host(maps.h.bases_of(i)),
+            Query::L => bases.l.on_host(maps.l.bases_of(i)),
+            Query::A => bases.a.on_host(maps.a.bases_of(i)),
+            Query::BG1 => bases.b_g1.on_host(maps.b_g1.bases_of(i)),
+            Query::BG2 => bases.b_g2.on_host(maps.b_g2.bases_of(i)),
+        };
+        let slices = self.jobs.iter().filter_map(on_host).collect();
+        Uploads::begin(lane, scratch.buffers, slices).map(Some)
     }
 
     fn sums_side_by_side(
@@ -214,77 +211,86 @@ impl Resident {
         witness: &Witness,
         scratch: Scratch<'_>,
     ) -> Result<QuerySums, DeviceError> {
-        let [to_l, to_a, to_b_g1, to_b_g2] = scratch.beside;
-        let [on_l, on_a, on_b_g1, on_b_g2] = lanes;
-        let (bases, values, bits) = (&self.bases, self.values(scratch), scratch.bits);
-        std::thread::scope(|scope| {
-            let l = scope.spawn(|| self.l_map.sum(on_l, &bases.l, values, bits, to_l));
-            let a = scope.spawn(|| self.a_map.sum(on_a, &bases.a, values, bits, to_a));
-            let b_g1 = scope.spawn(|| self.b_map.sum(on_b_g1, &bases.b_g1, values, bits, to_b_g1));
-            let b_g2 = scope.spawn(|| self.b_map.sum(on_b_g2, &bases.b_g2, values, bits, to_b_g2));
-            let h = self
-                .find_quotient(witness, scratch)
-                .and_then(|()| self.h_sum(scratch));
-            Ok(QuerySums {
-                h: h?,
-                l: joined(l)?,
-                a: joined(a)?,
-                b_g1: joined(b_g1)?,
-                b_g2: joined(b_g2)?,
-            })
-        })
-    }
-
-    fn h_sum(&self, scratch: Scratch<'_>) -> Result<G1Projective, DeviceError> {
-        let terms = Pairing::straight(self.bases.h.count() - 1);
-        stage("h", || {
-            msm(&self.bases.h, scratch.domain, &terms, None, scratch.rest)
-        })
-    }
-
-    fn plan(&self) -> Result<Plan, DeviceError> {
-        let device = &*self.device;
-        let domain = ELEMENT << self.circuit.log_domain();
-        let h = msm_workspace::<G1>(device, self.bases.h.count() - 1, None)?;
-        let others = [
-            self.l_map.workspace::<G1>(device)?,
-            self.a_map.workspace::<G1>(device)?,
-            self.b_map.workspace::<G1>(device)?,
-            self.b_map.workspace::<G2>(device)?,
-        ]
-        .map(|bytes| bytes.next_multiple_of(ALIGNMENT));
-        let side_by_side = h + others.iter().sum::<u64>() <= SIDE_BY_SIDE_BYTES;
-        let in_turn = if side_by_side {
-            0
-        } else {
-            others.into_iter().fold(0, u64::max)
+        let (bases, maps) = (&self.bases, &self.maps);
+        let [_, values] = scratch.values;
+        let on = |device, values, workspace| SliceWork {
+            device,
+            values,
+            bits: scratch.bits,
+            workspace,
+            uploads: None,
         };
-        Ok(Plan {
-            values: self.values_bytes().next_multiple_of(ALIGNMENT),
-            bits: self.on_device.bits_bytes().next_multiple_of(ALIGNMENT),
-            domain: domain.next_multiple_of(ALIGNMENT),
-            rest: h.max(2 * domain).max(in_turn).next_multiple_of(ALIGNMENT),
-            beside: if side_by_side { others } else { [0; 4] },
+        let on_lane = |i: usize| on(&*lanes[i], values, scratch.beside[i]);
+        let [mut on_l, mut on_a, mut on_b_g1, mut on_b_g2] = std::array::from_fn(on_lane);
+        let QuerySums {
+            mut h,
+            mut l,
+            mut a,
+            mut b_g1,
+            mut b_g2,
+        } = no_sums();
+        std::thread::scope(|scope| {
+            let others = [
+                scope.spawn(|| on_l.add(&mut l, &bases.l, &maps.l, 0)),
+                scope.spawn(|| on_a.add(&mut a, &bases.a, &maps.a, 0)),
+                scope.spawn(|| on_b_g1.add(&mut b_g1, &bases.b_g1, &maps.b_g1, 0)),
+                scope.spawn(|| on_b_g2.add(&mut b_g2, &bases.b_g2, &maps.b_g2, 0)),
+            ];
+            let mut on_h = on(&*self.device, scratch.domain, scratch.workspace);
+            let on_h = self
+                .find_quotient(witness, scratch)
+                .and_then(|()| on_h.add(&mut h, &bases.h, &maps.h, 0));
+            others.into_iter().map(joined).fold(on_h, Result::and)
+        })?;
+        Ok(QuerySums {
+            h,
+            l,
+            a,
+            b_g1,
+            b_g2,
         })
     }
 
-    fn values_bytes(&self) -> u64 {
-        let layout = self.circuit.layout();
-        ELEMENT * (layout.num_inputs() + layout.num_wide()) as u64
-    }
-
-    fn values<'a>(&self, scratch: Scratch<'a>) -> Region<'a> {
-        scratch.values.part(0, self.values_bytes())
+    fn cut<'a>(&self, memory: &'a DeviceMemory) -> Scratch<'a> {
+        let plan = &self.plan;
+        let mut used = 0;
+        let mut take = |bytes| {
+            let region = memory.region(used, bytes);
+            used += bytes;
+            region
+        };
+        let values_bytes = values_bytes(&self.circuit);
+        let apart = take(plan.values);
+        let (bits, domain, rest) = (take(plan.bits), take(plan.domain), take(plan.rest));
+        let beside = plan.beside.map(take);
+        let values = if plan.again > 0 {
+            // Over c, which comes when the mat-vecs are done; then at the beginning.
+            [plan.domain, 0].map(|offset| rest.part(offset, values_bytes))
+        } else {
+            [apart.part(0, values_bytes); 2]
+        };
+        let (again, buffer) = (plan.again, plan.buffer_bytes());
+        let buffers = [again, again + buffer].map(|offset| rest.part(offset, buffer));
+        let before = again + 2 * buffer;
+        Scratch {
+            values,
+            bits,
+            domain,
+            arrays: rest,
+            buffers,
+            workspace: rest.part(before, rest.bytes() - before),
+            beside,
+        }
     }
 
     /// The quotient's coefficients to `scratch.domain`, plain and bit-reversed.
     fn find_quotient(&self, witness: &Witness, scratch: Scratch<'_>) -> Result<(), DeviceError> {
         let bytes = ELEMENT << self.circuit.log_domain();
         let a = scratch.domain.part(0, bytes);
-        let [b, c] = [0, bytes].map(|offset| scratch.rest.part(offset, bytes));
+        let [b, c] = [0, bytes].map(|offset| scratch.arrays.part(offset, bytes));
         match &self.transform {
             Transform::Device(quotient) => {
-                let values = self.values(scratch);
+                let [values, _] = scratch.values;
                 stage("evaluate", || {
                     self.on_device.evaluate(Matrix::A, values, a)?;
                     self.on_device.evaluate(Matrix::B, values, b)?;
@@ -335,25 +341,13 @@ impl Transform {
     }
 }
 
-impl Plan {
-    fn total(self) -> u64 {
-        self.values + self.bits + self.domain + self.rest + self.beside.iter().sum::<u64>()
-    }
-
-    fn cut(self, memory: &DeviceMemory) -> Scratch<'_> {
-        let mut used = 0;
-        let mut take = |bytes| {
-            let region = memory.region(used, bytes);
-            used += bytes;
-            region
-        };
-        Scratch {
-            values: take(self.values),
-            bits: take(self.bits),
-            domain: take(self.domain),
-            rest: take(self.rest),
-            beside: self.beside.map(take),
-        }
+fn no_sums() -> QuerySums {
+    QuerySums {
+        h: G1Projective::identity(),
+        l: G1Projective::identity(),
+        a: G1Projective::identity(),
+        b_g1: G1Projective::identity(),
+        b_g2: G2Projective::identity(),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::curve::{Curve, G1, G2};
 use crate::device::Device;
 use crate::error::DeviceError;
 use crate::multiples::Multiples;
-use crate::resident::QueryBases;
+use crate::stored::QueryBases;
 
 /// Variables whose zero scalars are left out at a time, and scalars of H that are made at a time.
 const CHUNK: usize = 1 << 23;

@@ -1,11 +1,12 @@
 //! Multi-scalar multiplications over resident bases.
 
+use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
 use group::Group;
 
-use crate::bases::Bases;
+use crate::bases::{Bases, BasesPart};
 use crate::curve::Curve;
 use crate::device::{Device, DeviceMemory, Region};
 use crate::error::DeviceError;
@@ -63,7 +64,7 @@ impl Pairing {
         }
     }
 
-    fn check(&self, scalars: u64, bases: u32) {
+    pub(crate) fn check(&self, scalars: u64, bases: u32) {
         let count = u64::from(self.count);
         let lists = [
             (&self.scalar_of, scalars),
@@ -192,43 +193,82 @@ pub fn msm<C: Curve>(
     windows: Option<Windows>,
     workspace: Region<'_>,
 ) -> Result<C::Point, DeviceError> {
-    msm_on(bases.device(), bases, scalars, pairing, windows, workspace)
+    pairing.check(scalars.bytes() / ELEMENT, bases.count());
+    let (all, terms) = (bases.part(&(0..bases.count())), 0..pairing.count);
+    msm_on::<C>(
+        bases.device(),
+        all,
+        scalars,
+        pairing,
+        terms,
+        windows,
+        workspace,
+    )
 }
 
-/// [`msm`] in another order of work on the bases' device.
+/// [`msm`] over some of the terms, whose bases all lie in `bases`, in another order of work on the bases' device.
+///
+/// # Panics
+/// When the workspace is smaller than [`msm_workspace`] says for as many terms.
 pub(crate) fn msm_on<C: Curve>(
     device: &Device,
-    bases: &Bases<C>,
+    bases: BasesPart<'_>,
     scalars: Region<'_>,
     pairing: &Pairing,
+    terms: Range<u32>,
     windows: Option<Windows>,
     workspace: Region<'_>,
 ) -> Result<C::Point, DeviceError> {
-    if pairing.count == 0 {
+    if terms.is_empty() {
         return Ok(C::point(C::Jacobian::default()));
     }
-    pairing.check(scalars.bytes() / ELEMENT, bases.count());
-    let (needed, layout) = plan_msm::<C>(device, pairing.count, windows)?;
+    let count = terms.len() as u32;
+    let (needed, layout) = plan_msm::<C>(device, count, windows)?;
     assert!(
         needed <= workspace.bytes(),
         "{} bytes of workspace, {needed} needed",
         workspace.bytes()
     );
+    let here = (bases.region.bytes() / C::POINT_BYTES as u64) as u32;
     let list = |list: &Option<IndexList>| {
         list.as_ref().map_or(ptr::null(), |l| {
-            l.memory.all().address().cast_const().cast()
+            let region = l
+                .memory
+                .region(4 * u64::from(terms.start), 4 * u64::from(count));
+            region.address().cast_const().cast()
         })
     };
+    // Lists name bases by their numbers in the query, so the address is that of number 0. Without a list, term i's base is
+    // number i.
+    let first_named = if pairing.base_of.is_some() {
+        0
+    } else {
+        assert!(
+            terms.start >= bases.first && terms.end <= bases.first + here,
+            "{terms:?} of {here} bases from {} on",
+            bases.first
+        );
+        terms.start
+    };
+    let back = (bases.first as usize).wrapping_sub(first_named as usize);
+    let first_scalar = match pairing.scalar_of {
+        Some(_) => 0,
+        None => ELEMENT * u64::from(terms.start),
+    };
+    let scalars = scalars.part(first_scalar, scalars.bytes() - first_scalar);
+    let address = bases.region.address().cast::<u8>();
     let raw = RawMsm {
-        bases_count: bases.count(),
-        bases: bases.region().address(),
+        bases_count: bases.first + here - first_named,
+        bases: address
+            .wrapping_sub(back.wrapping_mul(C::POINT_BYTES))
+            .cast(),
         scalars: scalars.address(),
         scalar_of: list(&pairing.scalar_of),
         base_of: list(&pairing.base_of),
-        ..raw_msm::<C>(pairing.count, windows)
+        ..raw_msm::<C>(count, windows)
     };
     let mut points = vec![C::Jacobian::default(); 3 * layout.tiles as usize];
-    // SAFETY: the regions are live and hold what the counts say; there is room for three points of the curve's size a tile.
+    // SAFETY: the regions are live and hold what the terms name; there is room for three points of the curve's size a tile.
     device.call(0, |api, handle, error| unsafe {
         (api.msm_run)(
             handle,

@@ -4,32 +4,36 @@
 //! goes to a file for filecoin-proofs' verifier. The request is synthetic and valid. The engine schedules as it does in the
 //! daemon; only the wire is left out.
 
+mod partition;
 mod pipeline;
+mod report;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cuzk_cuda::DeviceParameters;
-use cuzk_engine::{Engine, Limits, Outcome, Settings, Submission, Timings, Waited};
+use cuzk_cuda::{CudaKey, DeviceParameters};
+use cuzk_engine::{Engine, Limits, Outcome, Settings, Submission, Waited};
 use cuzk_filecoin::generate::Generator;
 use cuzk_filecoin::vanilla::synthetic::{self, SyntheticOptions};
 use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, SectorSize};
 use cuzk_groth16::setup::ToxicWaste;
 use cuzk_groth16::{PreparedVerifyingKey, Progress, VerifyingKey};
+use cuzk_r1cs::R1cs;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
-use serde::Serialize;
 use tokio::task::JoinSet;
 
 use crate::client::block_on;
 use crate::error::Error;
-use crate::gpu::{GpuArgs, failed};
+use crate::gpu::{Gpu, GpuArgs, Size, failed};
 use crate::memory::{PeakMemory, Sampler};
-use crate::output::{self, Output, median};
+use crate::output::Output;
 use crate::parameters::{self, Files};
 use crate::{files, request, verify};
+use partition::Compared;
 use pipeline::FullSize;
+use report::{Proved, Report, Setup, Sustained, Whole, print_setup, print_text, say};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -44,8 +48,21 @@ pub(crate) struct Args {
     #[command(flatten)]
     gpu: GpuArgs,
 
-    /// Proofs one after the other, from request bytes to bytes of a verified proof.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Compiled before by `cuzk-bench compile --out FILE`.
+    #[arg(long, value_name = "FILE")]
+    circuit: Option<PathBuf>,
+
+    /// Proves one partition first, then again as on GPUs with so much memory: the proofs must be equal.
+    #[arg(long, value_name = "SIZE", value_delimiter = ',')]
+    caps: Vec<Size>,
+
+    /// Writes the parameters into a file in memory, loads them on the GPU and proves the partition, and proves it on the
+    /// CPU: the proofs must be equal.
+    #[arg(long)]
+    compare_cpu: bool,
+
+    /// Whole proofs one after the other, from request bytes to bytes of a verified proof. 0: no whole proofs.
+    #[arg(long, default_value_t = 2)]
     single: u32,
 
     /// Proofs back to back after that.
@@ -65,69 +82,62 @@ pub(crate) struct Args {
     no_verify: bool,
 }
 
-#[derive(Serialize)]
-struct Report {
-    circuit_id: String,
-    gpu: String,
-    setup: Setup,
-    partitions: usize,
-    request_bytes: usize,
-    single: Vec<Proved>,
-    sustained: Option<Sustained>,
-    accepted_by_upstream: Option<bool>,
-    device_bytes_used: u64,
-    device_bytes: u64,
-    /// While proving, without mapped files.
-    host_private_bytes: u64,
-    /// Of the whole run, the setup included.
-    host_peak: PeakMemory,
-}
-
-#[derive(Serialize)]
-struct Setup {
-    compile_seconds: f64,
-    /// By phase.
-    phases: Vec<(String, f64)>,
-    setup_seconds: f64,
-    resident_seconds: f64,
-    bases_bytes: u64,
-    scratch_bytes: u64,
-}
-
-/// One proof.
-#[derive(Clone, Serialize)]
-struct Proved {
-    /// Decoding and checking the request, and writing it to the journal.
-    accept_seconds: f64,
-    /// From request bytes to the verified proof.
-    seconds: f64,
-    timings: Timings,
-    devices: Vec<String>,
-    #[serde(skip)]
-    proof: Vec<u8>,
-}
-
-#[derive(Serialize)]
-struct Sustained {
-    jobs: u32,
-    seconds: f64,
-    seconds_per_proof: f64,
-    /// Share of the time that the device was proving.
-    device_busy: f64,
-    proofs: Vec<Proved>,
-}
-
 pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
     let id = CircuitId::new(args.kind, args.sector_size);
     let folder =
         tempfile::tempdir().map_err(|source| Error::file(Path::new("temporary folder"), source))?;
-    let (prover, vk, setup) = set_up(args, id, output)?;
+    let begun = set_up(args, id, output)?;
     let request = synthetic::request(id, &SyntheticOptions::default())
         .map_err(|cause| failed("synthetic request", &cause))?;
     let request = Arc::new(request);
+    let vk = begun.made.vk.clone();
+    let (ready, key, compared) = begun.compare(args, output, (id, &request))?;
+    let mut report = Report {
+        circuit_id: id.to_string(),
+        gpu: ready.gpu.identity().to_string(),
+        request_bytes: request.vanilla_proofs.iter().map(Vec::len).sum(),
+        setup: ready.setup,
+        compared,
+        whole: None,
+        accepted_by_upstream: None,
+        host_peak: PeakMemory::of_this_process(),
+    };
+    if let Some(key) = key.filter(|_| args.single > 0) {
+        let plan = key.resident().plan().to_string();
+        if output.is_text() {
+            println!("plan: {plan}");
+        }
+        let prover = FullSize {
+            id,
+            gpu: ready.gpu,
+            circuit: ready.circuit,
+            generator: ready.generator,
+            key: Arc::new(key),
+            vk: PreparedVerifyingKey::new(&vk),
+            idle: Default::default(),
+        };
+        let (whole, proof) = prove_whole(args, prover, plan, &request, folder.path(), output)?;
+        if !args.no_verify {
+            ask_upstream(id, &vk, &request, &proof, folder.path())?;
+            report.accepted_by_upstream = Some(true);
+        }
+        report.whole = Some(whole);
+    }
+    report.host_peak = PeakMemory::of_this_process();
+    output.print(&report, print_text)
+}
 
+/// Whole proofs through the engine; returns the first as well.
+fn prove_whole(
+    args: &Args,
+    prover: FullSize,
+    plan: String,
+    request: &Arc<ProofRequest>,
+    folder: &Path,
+    output: Output,
+) -> Result<(Whole, Vec<u8>), Error> {
     let sampler = Sampler::start();
-    let engine = start(prover, folder.path())?;
+    let engine = start(prover, folder)?;
     let mut single = Vec::new();
     for _ in 0..args.single {
         let proved = block_on(prove(engine.clone(), request.clone()))?;
@@ -136,48 +146,55 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
     }
     let sustained = match args.proofs {
         0 => None,
-        _ => Some(block_on(sustain(args, &engine, &request, output))?),
+        _ => Some(block_on(sustain(args, &engine, request, output))?),
     };
     let host_private_bytes = sampler.finish();
     let device = engine.status().devices.swap_remove(0).info;
     engine.close();
-    let accepted_by_upstream = if args.no_verify {
-        None
-    } else {
-        ask_upstream(id, &vk, &request, &single[0].proof, folder.path())?;
-        Some(true)
-    };
-    let report = Report {
-        circuit_id: id.to_string(),
-        gpu: device.name,
-        setup,
-        partitions: single[0].proof.len() / cuzk_groth16::PROOF_BYTES,
-        request_bytes: request.vanilla_proofs.iter().map(Vec::len).sum(),
+    let proof = single[0].proof.clone();
+    let whole = Whole {
+        plan,
+        partitions: proof.len() / cuzk_groth16::PROOF_BYTES,
         single,
         sustained,
-        accepted_by_upstream,
         device_bytes_used: device.memory_total - device.memory_free,
         device_bytes: device.memory_total,
         host_private_bytes,
-        host_peak: PeakMemory::of_this_process(),
     };
-    output.print(&report, print_text)
+    Ok((whole, proof))
 }
 
-/// Compiles the circuit and makes its parameters on the device.
-fn set_up(
-    args: &Args,
-    id: CircuitId,
-    output: Output,
-) -> Result<(FullSize, VerifyingKey, Setup), Error> {
+/// What is left of it when the bases are where they stay.
+struct Ready {
+    gpu: Gpu,
+    circuit: Arc<R1cs>,
+    generator: Generator,
+    setup: Setup,
+}
+
+/// What was set up.
+struct Begun {
+    gpu: Gpu,
+    circuit: Arc<R1cs>,
+    generator: Generator,
+    made: DeviceParameters,
+    setup: Setup,
+}
+
+/// Compiles the circuit, or reads it, and makes its parameters on the device.
+fn set_up(args: &Args, id: CircuitId, output: Output) -> Result<Begun, Error> {
     let gpu = args.gpu.open()?;
     let start = Instant::now();
-    let circuit = Arc::new(parameters::compile(id)?);
+    let circuit = match &args.circuit {
+        Some(file) => R1cs::read_from(file).map_err(|cause| failed("compiled circuit", &cause))?,
+        None => parameters::compile(id)?,
+    };
+    let circuit = Arc::new(circuit);
     let generator =
         Generator::bind(&circuit, id).map_err(|cause| failed("witness generator", &cause))?;
     let compile_seconds = start.elapsed().as_secs_f64();
     if output.is_text() {
-        println!("{id} compiled in {compile_seconds:.1} s");
+        println!("{id} ready in {compile_seconds:.1} s");
     }
 
     let start = Instant::now();
@@ -185,34 +202,61 @@ fn set_up(
     let phases = Phases::new(output);
     let made = DeviceParameters::generate(&gpu.device, &circuit, &toxic, &phases)
         .map_err(|cause| failed("setup", &cause))?;
-    let phases = phases.finish();
-    let setup_seconds = start.elapsed().as_secs_f64();
-
-    let start = Instant::now();
-    let vk = made.vk.clone();
-    let key = gpu.backend.adopt(circuit.clone(), made);
-    let key = key.map_err(|cause| failed("resident key", &cause))?;
     let setup = Setup {
         compile_seconds,
-        phases,
-        setup_seconds,
-        resident_seconds: start.elapsed().as_secs_f64(),
-        bases_bytes: key.resident().bases().bytes(),
-        scratch_bytes: key.resident().scratch_bytes(),
+        phases: phases.finish(),
+        setup_seconds: start.elapsed().as_secs_f64(),
+        bases_bytes: made.bases.bytes(),
     };
     if output.is_text() {
         print_setup(&setup);
     }
-    let prover = FullSize {
-        id,
+    Ok(Begun {
         gpu,
         circuit,
         generator,
-        key: Arc::new(key),
-        vk: PreparedVerifyingKey::new(&vk),
-        idle: Default::default(),
-    };
-    Ok((prover, vk, setup))
+        made,
+        setup,
+    })
+}
+
+impl Begun {
+    /// Proves one partition in the ways that the options ask for; returns a key for whole proofs if there are still bases.
+    fn compare(
+        self,
+        args: &Args,
+        output: Output,
+        job: (CircuitId, &ProofRequest),
+    ) -> Result<(Ready, Option<CudaKey>, Vec<Compared>), Error> {
+        let Self {
+            gpu,
+            circuit,
+            generator,
+            made,
+            setup,
+        } = self;
+        let vk = made.vk.clone();
+        let (key, compared) = if args.caps.is_empty() && !args.compare_cpu {
+            (Some(gpu.backend.adopt(circuit.clone(), made)), Vec::new())
+        } else {
+            let (host, compared) = partition::compare(args, output, &gpu, &circuit, job, made)?;
+            let key = host.map(|host| gpu.backend.adopt_host(circuit.clone(), vk, &host));
+            (key, compared)
+        };
+        let key = key
+            .transpose()
+            .map_err(|cause| failed("resident key", &cause))?;
+        Ok((
+            Ready {
+                gpu,
+                circuit,
+                generator,
+                setup,
+            },
+            key,
+            compared,
+        ))
+    }
 }
 
 fn start(prover: FullSize, folder: &Path) -> Result<Engine<FullSize>, Error> {
@@ -350,71 +394,4 @@ impl Progress for Phases {
     }
 
     fn advance(&self, _count: u64) {}
-}
-
-fn say(output: Output, what: &str, proved: &Proved) {
-    if output.is_text() {
-        let Timings {
-            queue_ms,
-            witness_ms,
-            prove_ms,
-            verify_ms,
-            ..
-        } = proved.timings;
-        println!(
-            "{what:9} {:.3} s: accept {:.3} s, queue {queue_ms} ms, witnesses {witness_ms} ms, device {prove_ms} ms, verify {verify_ms} ms",
-            proved.seconds, proved.accept_seconds
-        );
-    }
-}
-
-fn print_setup(setup: &Setup) {
-    for (phase, seconds) in &setup.phases {
-        println!("  {phase:22} {seconds:7.2} s");
-    }
-    println!(
-        "setup {:.1} s, key ready {:.1} s later: bases {}, scratch {}",
-        setup.setup_seconds,
-        setup.resident_seconds,
-        output::bytes(setup.bases_bytes),
-        output::bytes(setup.scratch_bytes)
-    );
-}
-
-fn print_text(report: &Report) {
-    println!("circuit:   {} on {}", report.circuit_id, report.gpu);
-    println!(
-        "request:   {}, {} partitions",
-        output::bytes(report.request_bytes as u64),
-        report.partitions
-    );
-    let latency = median(report.single.iter().map(|proved| proved.seconds));
-    println!(
-        "single:    {latency:.3} s (median of {})",
-        report.single.len()
-    );
-    if let Some(sustained) = &report.sustained {
-        println!(
-            "sustained: {:.3} s a proof over {}, {} in flight, device busy {:.1}%",
-            sustained.seconds_per_proof,
-            sustained.proofs.len(),
-            sustained.jobs,
-            100.0 * sustained.device_busy
-        );
-    }
-    println!(
-        "device:    {} of {}",
-        output::bytes(report.device_bytes_used),
-        output::bytes(report.device_bytes)
-    );
-    println!(
-        "host:      {} private while proving, {} at the setup's peak",
-        output::bytes(report.host_private_bytes),
-        output::bytes(report.host_peak.resident_bytes)
-    );
-    let verdict = match report.accepted_by_upstream {
-        Some(true) => "ACCEPTED by filecoin-proofs",
-        _ => "filecoin-proofs was not asked",
-    };
-    println!("verdict:   {verdict}");
 }

@@ -70,3 +70,13 @@ fn without_code_for_devices_there_are_none() {
     let refused = Device::open(Platform::Cuda, 0).err();
     assert_eq!(refused, Some(DeviceError::NotCompiled { feature: "cuda" }));
 }
+
+/// CUDA keeps a failed call as the thread's last error; work that comes after it must not be blamed.
+#[test]
+fn work_after_running_out_of_memory_is_not_blamed() {
+    let device = device();
+    let other = device.another().expect("the device once more");
+    assert!(device.allocate(1 << 40).is_err());
+    let backend = cuzk_cuda::CudaBackend::new(other).expect("a backend");
+    assert_eq!(cuzk_cuda::self_test(&backend), Ok(()));
+}

@@ -3,7 +3,9 @@
 mod backend;
 mod device;
 mod multiples;
+mod plans;
 mod quotient;
 mod setup;
+mod streaming;
 mod sums;
 mod support;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blstrs::Scalar;
-use cuzk_cuda::{Bases, CudaBackend, Curve, DeviceParameters, QueryBases};
+use cuzk_cuda::{Bases, CudaBackend, Curve, DeviceParameters, HostQueries, QueryBases};
 use cuzk_groth16::conformance::circuits::{BitMixer, CubeChain};
 use cuzk_groth16::conformance::{assign, compile};
 use cuzk_groth16::field::Isa;
@@ -42,6 +42,16 @@ fn check(circuit: R1cs, witness: &Witness) {
     assert!(bytes(&made.bases.a) == bytes(&expected.a), "a");
     assert!(bytes(&made.bases.b_g1) == bytes(&expected.b_g1), "b_g1");
     assert!(bytes(&made.bases.b_g2) == bytes(&expected.b_g2), "b_g2");
+
+    let written = tempfile::NamedTempFile::new().expect("a file");
+    let on_host = HostQueries::copy_of(&made.bases).expect("bases");
+    let size = on_host.write_params(&made.vk, written.as_file());
+    let written = std::fs::read(written.path()).expect("a file");
+    assert_eq!(size.expect("parameters"), written.len() as u64);
+    assert!(
+        written == params.bytes(),
+        "the file that the CPU's setup wrote"
+    );
 
     let blinding = Blinding::from_rng(rng(10));
     let backend = CudaBackend::new(device).expect("a backend");

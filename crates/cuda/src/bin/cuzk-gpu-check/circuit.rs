@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blstrs::{G1Projective, G2Projective, Scalar};
-use cuzk_cuda::{CudaBackend, G1, QueryBases, Resident};
+use cuzk_cuda::{BasesSource, CudaBackend, G1, QueryBases};
 use cuzk_groth16::QuerySums;
 use cuzk_groth16::field::Isa;
 use cuzk_groth16::ntt::Domain;
@@ -44,15 +44,11 @@ pub(crate) fn run(
         ),
     );
 
-    let resident = Resident::new(
-        backend.device(),
-        circuit.clone(),
-        bases(backend, inputs, &circuit)?,
-    )?;
-    backend.reserve(&resident)?;
+    let source = BasesSource::Device(bases(backend, inputs, &circuit)?);
+    let resident = backend.place(circuit.clone(), source)?;
     let gigabytes = |bytes: u64| bytes as f64 / 1e9;
     let (bases, scratch) = (
-        gigabytes(resident.bases().bytes()),
+        gigabytes(resident.plan().resident_bytes()),
         gigabytes(resident.scratch_bytes()),
     );
     table.note(
