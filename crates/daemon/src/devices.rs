@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuzk_cuda::{CudaBackend, DeviceError, DeviceLock, Platform, Telemetry};
 use cuzk_engine::{BackendDevice, Device};
 
-use crate::config::Devices;
+use crate::config::{DeviceMemory, Devices};
 
 /// Why a device cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ pub(crate) struct OpenDevices {
 }
 
 /// Opens what is wanted. Without any GPU the CPU proves, and the log says so.
-pub(crate) fn open(wanted: &Devices) -> Result<OpenDevices, DevicesError> {
+pub(crate) fn open(wanted: &Devices, memory: &DeviceMemory) -> Result<OpenDevices, DevicesError> {
     let count = Platform::Cuda.device_count()?;
     let ordinals = match wanted {
         Devices::All => (0..count).collect(),
@@ -50,12 +50,12 @@ pub(crate) fn open(wanted: &Devices) -> Result<OpenDevices, DevicesError> {
         devices: Vec::new(),
         locks: Vec::new(),
     };
-    for ordinal in ordinals {
+    for (place, ordinal) in ordinals.into_iter().enumerate() {
         if ordinal >= count {
             let found = ordinal;
             return Err(DevicesError::NoSuchDevice { found, count });
         }
-        open.add_gpu(ordinal)?;
+        open.add_gpu(ordinal, memory.cap(place))?;
     }
     open.devices
         .push(Arc::new(BackendDevice::cpu().as_fallback()));
@@ -63,9 +63,9 @@ pub(crate) fn open(wanted: &Devices) -> Result<OpenDevices, DevicesError> {
 }
 
 impl OpenDevices {
-    fn add_gpu(&mut self, ordinal: u32) -> Result<(), DevicesError> {
+    fn add_gpu(&mut self, ordinal: u32, memory_cap: Option<u64>) -> Result<(), DevicesError> {
         let device = cuzk_cuda::Device::open(Platform::Cuda, ordinal)?;
-        let backend = CudaBackend::new(device)?;
+        let backend = CudaBackend::with_memory_cap(device, memory_cap)?;
         let identity = backend.identity().clone();
         self.locks.push(DeviceLock::take_in_common(&identity)?);
         // The management library answers while the device computes; asking the device would wait for it.

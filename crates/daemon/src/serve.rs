@@ -64,7 +64,7 @@ pub(crate) async fn serve(config: &Config, ready_file: Option<&Path>) -> Result<
         Some(at) => Some(Listener::bind(&Address::Tcp(at.to_string())).await?),
         None => None,
     };
-    let OpenDevices { devices, locks } = devices::open(&config.devices)?;
+    let OpenDevices { devices, locks } = devices::open(&config.devices, &config.device_memory)?;
     let engine = start_engine(config, devices)?;
     let (draining, draining_seen) = watch::channel(false);
     let (closed, closed_seen) = watch::channel(false);

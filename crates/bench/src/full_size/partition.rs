@@ -175,7 +175,7 @@ impl Partition<'_> {
     ) -> Result<(), Error> {
         let load_seconds = begun.elapsed().as_secs_f64();
         let plan = Some(key.resident().plan().to_string());
-        self.prove(how, plan, load_seconds, 3, |witness, blinding| {
+        self.prove(how, plan, load_seconds, 2, |witness, blinding| {
             backend.prove(key, witness, blinding)
         })
     }

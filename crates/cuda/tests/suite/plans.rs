@@ -103,7 +103,6 @@ fn every_circuit_has_a_plan_on_every_device() {
         for cap in [140, 80, 48, 24, 16] {
             let plan = counts.plan(cap * GB);
             let plan = plan.unwrap_or_else(|refused| panic!("{name} in {cap} GB: {refused:?}"));
-            println!("{name} in {cap} GB, about {:.2} s: {plan}", plan.estimate);
             assert!(
                 plan.bytes() + BESIDE <= cap * GB,
                 "{name} in {cap} GB: {plan}"

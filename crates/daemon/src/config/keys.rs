@@ -33,6 +33,7 @@ pub(super) const KEYS: &[(&str, &str, Role)] = &[
         Replaced("working memory is counted in memory.total_budget"),
     ),
     ("gpus", "devices", Used),
+    ("gpus", "memory", Used),
     (
         "gpus",
         "gpu_threads",

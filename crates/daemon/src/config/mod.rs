@@ -53,6 +53,8 @@ pub(crate) struct Config {
     pub(crate) eviction_min_idle: Duration,
     /// Devices to prove on.
     pub(crate) devices: Devices,
+    /// Memory of them that may be used.
+    pub(crate) device_memory: DeviceMemory,
     /// Threads for CPU work; none: one a core.
     pub(crate) threads: Option<usize>,
     /// The engine's limits.
@@ -90,6 +92,28 @@ pub(crate) enum Devices {
     All,
     /// These ordinals.
     Only(Vec<u32>),
+}
+
+/// How much of a device's memory may be used, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DeviceMemory {
+    /// All of it.
+    Whole,
+    /// So much of every device's.
+    Each(u64),
+    /// By the devices' order in the configuration.
+    Listed(Vec<u64>),
+}
+
+impl DeviceMemory {
+    /// The cap on the memory of the device at that place; none: all may be used.
+    pub(crate) fn cap(&self, place: usize) -> Option<u64> {
+        match self {
+            Self::Whole => None,
+            Self::Each(bytes) => Some(*bytes),
+            Self::Listed(list) => list.get(place).copied(),
+        }
+    }
 }
 
 /// How log lines look.
@@ -231,6 +255,7 @@ impl File {
                 Duration::from_secs(300),
             )?,
             devices: self.get_or("gpus", "devices", Devices::All)?,
+            device_memory: self.get_or("gpus", "memory", DeviceMemory::Whole)?,
             threads: (threads != 0).then_some(threads),
             limits: self.limits()?,
             log_level: log_level("logging.level", &level)?,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cuzk_filecoin::CircuitId;
 use toml::Value;
 
-use super::{Budget, Devices, Listen, LogFormat};
+use super::{Budget, DeviceMemory, Devices, Listen, LogFormat};
 
 /// A type that a TOML value can be turned into.
 pub(super) trait FromValue: Sized {
@@ -107,6 +107,22 @@ impl FromValue for Devices {
         } else {
             Devices::Only(ordinals)
         })
+    }
+}
+
+impl FromValue for DeviceMemory {
+    const EXPECTED: &'static str =
+        "a size such as \"24GiB\", or a list of sizes, one for each device";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let size = |value: &Value| Bytes::from_value(value).map(|bytes| bytes.0);
+        match value.as_array() {
+            None => size(value).map(Self::Each),
+            Some(list) => {
+                let sizes: Option<Vec<u64>> = list.iter().map(size).collect();
+                sizes.map(Self::Listed)
+            }
+        }
     }
 }
 
@@ -237,6 +253,18 @@ mod tests {
                 "{text:?}"
             );
         }
+    }
+
+    #[test]
+    fn memory_of_one_device_or_of_each() {
+        let each = DeviceMemory::from_value(&Value::from("24GiB")).expect("a size");
+        assert_eq!((each.cap(0), each.cap(7)), (Some(24 << 30), Some(24 << 30)));
+        let list = Value::from(vec!["24GB", "80GB"]);
+        let list = DeviceMemory::from_value(&list).expect("sizes");
+        let caps = [0, 1, 2].map(|place| list.cap(place));
+        assert_eq!(caps, [Some(24_000_000_000), Some(80_000_000_000), None]);
+        assert_eq!(DeviceMemory::from_value(&Value::from("much")), None);
+        assert_eq!(DeviceMemory::Whole.cap(0), None);
     }
 
     #[test]
