@@ -19,7 +19,7 @@ use crate::{files, gen_vanilla, parameters, verify};
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to prove: porep, snap, wpost, winning, or all of them; may be given more than once.
-    #[arg(long = "type", value_name = "KIND", default_value = "porep")]
+    #[arg(long = "type", value_name = "KIND", default_value = "all")]
     kinds: Vec<Kinds>,
 
     /// Folder for parameters and the daemon's state, kept for the next time; left out, cuzk-demo in the user's cache.

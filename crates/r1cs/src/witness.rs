@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use blstrs::Scalar;
 use ff::Field;
+use rayon::iter::ParallelIterator;
 
 use crate::error::WitnessError;
 use crate::layout::WitnessLayout;
@@ -34,7 +35,8 @@ impl Witness {
         Self {
             inputs,
             bits: vec![0; words],
-            wide: vec![Scalar::ZERO; layout.num_wide()],
+            // A WindowPoSt's values are 4 GB: all cores fetch the pages, or doing so takes longer than the values.
+            wide: rayon::iter::repeat_n(Scalar::ZERO, layout.num_wide()).collect(),
             layout,
         }
     }

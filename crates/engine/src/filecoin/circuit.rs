@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use cuzk_filecoin::generate::Generator;
 use cuzk_filecoin::{
     CircuitId, ParameterNames, ProofKind, Statement, compile_circuit, official_digest,
     parameter_file_names,
@@ -15,6 +14,7 @@ use cuzk_groth16::{
 };
 use cuzk_r1cs::{R1cs, Witness};
 
+use super::maker::WitnessMaker;
 use crate::pipeline::{Footprint, Opened};
 
 /// A compiled circuit with its parameters and verifying key.
@@ -22,8 +22,7 @@ pub struct OpenCircuit {
     pub(super) r1cs: Arc<R1cs>,
     pub(super) params: Arc<ParameterFile>,
     pub(super) vk: PreparedVerifyingKey,
-    /// Absent where the circuit is laid out otherwise than the generator expects; its own definition is run then.
-    generator: Option<Generator>,
+    maker: WitnessMaker,
     /// Buffers of finished witnesses.
     idle: Mutex<Vec<Witness>>,
 }
@@ -42,14 +41,7 @@ impl OpenCircuit {
     /// The witness of one partition.
     pub(super) fn witness(&self, statement: &Statement, k: usize) -> Result<Witness, String> {
         let mut witness = self.buffer();
-        match &self.generator {
-            Some(generator) => generator
-                .witness(statement, k, &mut witness)
-                .map_err(|e| e.to_string())?,
-            None => statement
-                .witness(k, &self.r1cs, &mut witness)
-                .map_err(|e| e.to_string())?,
-        }
+        self.maker.fill(statement, k, &mut witness)?;
         Ok(witness)
     }
 
@@ -85,7 +77,7 @@ impl Store {
     /// Opens the parameters, checks that they are intact, and gets the compiled circuit that belongs to them.
     pub(super) fn open(&self, id: CircuitId) -> Result<Opened<OpenCircuit>, String> {
         let (params, trust) = self.parameters(id)?;
-        let r1cs = self.circuit(id, &params)?;
+        let r1cs = Arc::new(self.circuit(id, &params)?);
         let insecure = matches!(trust, Trust::Insecure(_));
         if insecure {
             tracing::warn!(circuit = %id, "INSECURE developer parameters are loaded: whoever made them can forge proofs; do not use them on a real chain");
@@ -93,9 +85,9 @@ impl Store {
         Ok(Opened {
             circuit: OpenCircuit {
                 vk: PreparedVerifyingKey::new(params.vk()),
-                generator: generator(id, &r1cs),
+                maker: WitnessMaker::new(id, r1cs.clone()),
                 params: Arc::new(params),
-                r1cs: Arc::new(r1cs),
+                r1cs,
                 idle: Mutex::new(Vec::new()),
             },
             insecure,
@@ -155,15 +147,6 @@ impl Store {
         }
         Ok(r1cs)
     }
-}
-
-fn generator(id: CircuitId, r1cs: &R1cs) -> Option<Generator> {
-    let bound = Generator::bind(r1cs, id);
-    bound
-        .inspect_err(|cause| {
-            tracing::warn!(circuit = %id, %cause, "witnesses are made by running the circuit, which is slow");
-        })
-        .ok()
 }
 
 fn cached(path: &Path, params: &ParameterFile) -> Result<Option<R1cs>, String> {

@@ -2,6 +2,7 @@
 
 mod circuit;
 mod device;
+mod maker;
 mod self_test;
 
 pub use circuit::{OpenCircuit, Store};
