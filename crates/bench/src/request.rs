@@ -167,7 +167,7 @@ impl InputArgs {
         let envelope: Envelope = serde_json::from_slice(&bytes).map_err(|cause| {
             Error::input(
                 format!("--c1 {}", path.display()),
-                cause.to_string(),
+                shortened(&cause.to_string()),
                 "the JSON of a C1 output",
             )
         })?;
@@ -311,6 +311,15 @@ pub(crate) fn bytes32(option: &str, text: Option<&str>) -> Result<Option<[u8; 32
             format!("{} bytes", Vec::len(&bytes)),
             "32 bytes in hex",
         )),
+    }
+}
+
+/// At most 200 characters of a text, which may quote the payload.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 200;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}... ({} bytes)", &text[..end], text.len()),
+        None => text.to_owned(),
     }
 }
 

@@ -106,6 +106,9 @@ fn what_cannot_be_read_names_its_option() {
         refusal(&["--type", "porep", "--c1", path(&text)]).2,
         "the JSON of a C1 output"
     );
+    let foreign = file(format!("\"{}\"", "A".repeat(100_000)).as_bytes());
+    let (_, found, _) = refusal(&["--type", "porep", "--c1", path(&foreign)]);
+    assert!(found.len() < 300, "{} bytes", found.len());
     let broken = file(br#"["AQI=","%%%%"]"#);
     let (field, _, expected) = refusal(&["--type", "winning", "--vanilla", path(&broken)]);
     assert!(field.ends_with("[1]"), "{field}");
