@@ -111,7 +111,9 @@ impl ProofResult {
         if self.status == Status::Completed.as_str_name() {
             return Ok(());
         }
-        let cause = if self.error.is_empty() {
+        let cause = if self.status == Status::Timeout.as_str_name() {
+            "it goes on; wait again with the same --request-id, or end it with `cancel`"
+        } else if self.error.is_empty() {
             "no cause given"
         } else {
             &self.error

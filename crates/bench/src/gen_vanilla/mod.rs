@@ -100,6 +100,9 @@ fn snap(args: &SnapArgs) -> Result<ProofRequest, Error> {
     )
 }
 
+/// Sealing keeps the sector and its trees in memory and takes hours for production sizes, which is other tools' work.
+const LARGEST_SEALED: SectorSize = SectorSize::S512MiB;
+
 /// Upstream makes proofs of a sector with another's commitments without complaint; nobody would prove them.
 fn checked(request: ProofRequest) -> Result<ProofRequest, Error> {
     Statement::decode(&request)?;
@@ -116,6 +119,16 @@ fn seal_kept(
         let expected = "the size of the sector to seal, or --sealed and --cache of one";
         Error::input("--sector-size", "nothing", expected)
     })?;
+    if size.bytes() > LARGEST_SEALED.bytes() {
+        let most = LARGEST_SEALED.name();
+        return Err(Error::input(
+            "--sector-size",
+            size.name(),
+            format!(
+                "at most {most} to seal here; else --sealed and --cache of a sector, or `gen-vanilla synthetic`"
+            ),
+        ));
+    }
     let id = CircuitId::new(kind, size);
     let seal = |folder: &Path| {
         sealed::request(id, args.registered_proof, options, randomness, folder)

@@ -217,3 +217,21 @@ fn synthetic_proofs_satisfy_their_circuits() {
         }
     }
 }
+
+#[test]
+fn a_production_size_is_not_sealed_here() {
+    let output = run(&[
+        "gen-vanilla",
+        "porep",
+        "--sector-size",
+        "32GiB",
+        "--out",
+        "unused.json",
+    ]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(
+        said.contains("32GiB") && said.contains("at most 512MiB"),
+        "{said}"
+    );
+}
