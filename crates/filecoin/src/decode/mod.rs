@@ -9,6 +9,7 @@ use crate::generate::element;
 use crate::merkle::{Path, Start};
 use crate::request::RequestError;
 use blstrs::Scalar;
+use ff::PrimeField;
 
 /// A Merkle proof as upstream serialises it: leaf, path and the root it claims.
 #[derive(Debug, Default)]
@@ -27,6 +28,11 @@ impl MerkleProof {
             path: &self.path,
         }
     }
+}
+
+/// An element as errors show it: 32 little-endian bytes in hexadecimal, as it was sent.
+pub(crate) fn show(element: &Scalar) -> String {
+    hex::encode(element.to_repr())
 }
 
 /// The field element of 32 little-endian bytes, which must be below the modulus.

@@ -7,7 +7,7 @@ use super::decode::{C1, Challenge as RawChallenge, Column as RawColumn, Label};
 use super::label::{label_from_bytes, label_parents};
 use super::origin::{check_counts, check_origin};
 use super::{Challenge, Column, DRG_PARENTS, PoRep};
-use crate::decode::MerkleProof;
+use crate::decode::{MerkleProof, show};
 use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon, poseidon_many, roots};
 use crate::request::{ProofRequest, RequestError};
 use crate::statement::commitment;
@@ -360,8 +360,4 @@ fn check_key(porep: &PoRep, challenge: &Challenge, raw: &RawChallenge) -> Result
         ));
     }
     Ok(())
-}
-
-fn show(element: &Scalar) -> String {
-    hex::encode(element.to_repr())
 }

@@ -11,6 +11,7 @@ mod encode;
 
 pub(crate) use circuit::{blocks, cache_identifier, synthesize_blank};
 
+use crate::decode::show;
 use crate::kind::{CircuitId, ProofKind, SectorSize};
 use crate::merkle::{Inclusion, NodeHash, Start, TreeShape, poseidon, roots};
 use crate::porep::prover_id;
@@ -235,8 +236,4 @@ fn check_count(id: CircuitId, request: &ProofRequest) -> Result<()> {
         format!("{found} vanilla proofs"),
         expected,
     ))
-}
-
-fn show(element: &Scalar) -> String {
-    hex::encode(element.to_repr())
 }

@@ -5,11 +5,10 @@
 use super::circuit::apex_leaves;
 use super::decode::{Challenge as RawChallenge, Partition as RawPartition};
 use super::{Challenge, Partition, SnapDeals};
-use crate::decode::MerkleProof;
+use crate::decode::{MerkleProof, show};
 use crate::merkle::{Inclusion, NodeHash, TreeShape, poseidon, roots};
 use crate::request::RequestError;
 use blstrs::Scalar;
-use ff::PrimeField;
 use storage_proofs_update::{phi, rho};
 
 type Result<T> = std::result::Result<T, RequestError>;
@@ -201,8 +200,4 @@ impl SnapDeals {
         let bits = self.sector_size.nodes().trailing_zeros() as usize;
         rho(&phi, (node >> (bits - self.high_bits())) as u32)
     }
-}
-
-fn show(element: &Scalar) -> String {
-    hex::encode(element.to_repr())
 }
