@@ -30,6 +30,6 @@ pub use params::{
 };
 pub use progress::{NoProgress, Progress};
 pub use proof::{Blinding, PROOF_BYTES, Proof, ProofError};
-pub use prove::{CpuBackend, CpuKey, QuerySums, assemble};
+pub use prove::{CpuBackend, CpuKey, QuerySums, StageTime, assemble};
 pub use verify::{PreparedVerifyingKey, VerifyError, verify, verify_batch};
 pub use vk::VerifyingKey;

@@ -102,6 +102,35 @@ fn backends_conform() {
     }
 }
 
+#[test]
+fn every_stage_is_timed() {
+    let fixture = Fixture::new(BitMixer {
+        state: 5,
+        rounds: 3,
+    });
+    let blinding = Blinding::from_rng(ChaCha8Rng::seed_from_u64(4));
+    let backend = CpuBackend::new();
+    let key = backend
+        .load(fixture.circuit.clone(), fixture.params.clone())
+        .expect("a key");
+    let (proof, stages) = backend
+        .prove_timed(&key, &fixture.witness, &blinding)
+        .expect("a proof");
+    assert_eq!(proof, prove(&backend, &fixture, &blinding));
+    let names: Vec<_> = stages.iter().map(|stage| stage.name).collect();
+    let expected = [
+        "evaluate a",
+        "evaluate b",
+        "quotient",
+        "h",
+        "l",
+        "a",
+        "b_g1",
+        "b_g2",
+    ];
+    assert_eq!(names, expected);
+}
+
 /// Parameters that bellperson generated and wrote.
 #[test]
 fn proves_with_bellperson_parameters() {

@@ -8,7 +8,8 @@ use std::time::Instant;
 use cuzk_cuda::{CudaBackend, CudaKey, DeviceParameters, HostQueries};
 use cuzk_filecoin::{CircuitId, ProofRequest, Statement};
 use cuzk_groth16::{
-    Backend, Blinding, CpuBackend, ParameterFile, PreparedVerifyingKey, Proof, VerifyingKey, verify,
+    Backend, Blinding, CpuBackend, ParameterFile, PreparedVerifyingKey, Proof, ProveError,
+    StageTime, VerifyingKey, verify,
 };
 use cuzk_r1cs::{R1cs, Witness};
 use rand::SeedableRng;
@@ -31,6 +32,8 @@ pub(super) struct Compared {
     load_seconds: f64,
     /// Each proof, from the witness.
     proof_seconds: Vec<f64>,
+    /// Of each proof, on the CPU alone.
+    stages: Vec<Vec<StageTime>>,
     equal: bool,
     /// In use on the device while proving.
     device_bytes: u64,
@@ -136,8 +139,9 @@ impl Partition<'_> {
         let key = cpu.load(self.circuit.clone(), params.clone());
         let key = key.map_err(|cause| failed("CPU", &cause))?;
         let load_seconds = begun.elapsed().as_secs_f64();
-        self.prove(cpu.name(), None, load_seconds, 1, |witness, blinding| {
-            cpu.prove(&key, witness, blinding)
+        let how = format!("{}, {} threads", cpu.name(), rayon::current_num_threads());
+        self.prove(how, None, load_seconds, |witness, blinding| {
+            cpu.prove_timed(&key, witness, blinding)
         })?;
         drop(file);
         Ok(())
@@ -175,8 +179,9 @@ impl Partition<'_> {
     ) -> Result<(), Error> {
         let load_seconds = begun.elapsed().as_secs_f64();
         let plan = Some(key.resident().plan().to_string());
-        self.prove(how, plan, load_seconds, 2, |witness, blinding| {
-            backend.prove(key, witness, blinding)
+        self.prove(how, plan, load_seconds, |witness, blinding| {
+            let proof = backend.prove(key, witness, blinding)?;
+            Ok::<_, ProveError>((proof, Vec::new()))
         })
     }
 
@@ -185,16 +190,17 @@ impl Partition<'_> {
         how: String,
         plan: Option<String>,
         load_seconds: f64,
-        times: usize,
-        prove: impl Fn(&Witness, &Blinding) -> Result<Proof, E>,
+        prove: impl Fn(&Witness, &Blinding) -> Result<(Proof, Vec<StageTime>), E>,
     ) -> Result<(), Error> {
         let sampler = Sampler::start();
-        let (mut proof_seconds, mut equal) = (Vec::new(), true);
-        for _ in 0..times {
+        let (mut proof_seconds, mut stages, mut equal) = (Vec::new(), Vec::new(), true);
+        // The second one in memory that is there already.
+        for _ in 0..2 {
             let begun = Instant::now();
             let proof = prove(&self.witness, &self.blinding);
             proof_seconds.push(begun.elapsed().as_secs_f64());
-            let proof = proof.map_err(|cause| failed(&how, &cause))?;
+            let (proof, times) = proof.map_err(|cause| failed(&how, &cause))?;
+            stages.extend((!times.is_empty()).then_some(times));
             let expected = self.expected.get_or_insert(proof);
             equal &= proof.to_bytes() == expected.to_bytes();
         }
@@ -203,6 +209,7 @@ impl Partition<'_> {
             plan,
             load_seconds,
             proof_seconds,
+            stages,
             equal,
             device_bytes: self.gpu.used_memory()?.0,
             host_private_bytes: sampler.finish(),
@@ -250,5 +257,13 @@ fn print(compared: &Compared) {
     );
     if let Some(plan) = &compared.plan {
         println!("  plan: {plan}");
+    }
+    for stages in &compared.stages {
+        let one = |stage: &StageTime| {
+            let processors = stage.processor_seconds.unwrap_or(f64::NAN);
+            format!("{} {:.2} ({processors:.1})", stage.name, stage.seconds)
+        };
+        let stages: Vec<_> = stages.iter().map(one).collect();
+        println!("  seconds (of processors): {}", stages.join(", "));
     }
 }

@@ -8,6 +8,7 @@ use ff::Field;
 use rayon::prelude::*;
 
 use super::query::QueryPlan;
+use super::stages::{StageTime, Stages};
 use super::{QuerySums, assemble};
 use crate::backend::{Backend, ProveError};
 use crate::field::Isa;
@@ -94,10 +95,7 @@ impl Backend for CpuBackend {
         witness: &Witness,
         blinding: &Blinding,
     ) -> Result<Proof, ProveError> {
-        check_layout(&key.circuit, witness)?;
-        let prove = |workspace: &mut _| self.query_sums(key, witness, workspace);
-        let sums = key.workspaces.with(prove);
-        assemble(key.params.vk(), &sums, blinding)
+        Ok(self.prove_timed(key, witness, blinding)?.0)
     }
 }
 
@@ -105,32 +103,56 @@ impl Backend for CpuBackend {
 const MAX_LOG_DOMAIN: u32 = 31;
 
 impl CpuBackend {
-    fn query_sums(&self, key: &CpuKey, witness: &Witness, workspace: &mut Workspace) -> QuerySums {
+    /// [`prove`](Backend::prove), and how long each stage took, in order.
+    ///
+    /// # Errors
+    /// As `prove`.
+    pub fn prove_timed(
+        &self,
+        key: &CpuKey,
+        witness: &Witness,
+        blinding: &Blinding,
+    ) -> Result<(Proof, Vec<StageTime>), ProveError> {
+        check_layout(&key.circuit, witness)?;
+        let mut stages = Stages::default();
+        let prove = |workspace: &mut _| self.query_sums(key, witness, workspace, &mut stages);
+        let sums = key.workspaces.with(prove);
+        let proof = assemble(key.params.vk(), &sums, blinding)?;
+        Ok((proof, stages.finish()))
+    }
+
+    fn query_sums(
+        &self,
+        key: &CpuKey,
+        witness: &Witness,
+        workspace: &mut Workspace,
+        stages: &mut Stages,
+    ) -> QuerySums {
         let Workspace { a, scalars } = workspace;
         let mut b = Vec::new();
-        key.evaluate(witness, a, &mut b);
-        stage("quotient", || quotient(&key.domain, a, &mut b));
+        key.evaluate(witness, a, &mut b, stages);
+        stages.run("quotient", || quotient(&key.domain, a, &mut b));
         drop(b);
         // The quotient has degree n − 2: its last coefficient is zero and has no base.
         let h = &a[..a.len() - 1];
         let (params, isa) = (&key.params, self.isa);
-        let h = query(params, Query::H, || {
+        let h = query(params, Query::H, stages, || {
             let release = &mut |points| params.release_g1(Query::H, points);
             msm::multiply_once::<G1>(isa, params.h().encodings(), h, release)
         });
-        let l = query(params, Query::L, || {
+        let l = query(params, Query::L, stages, || {
             let bases = params.l().encodings();
             key.l.multiply::<G1>(isa, bases, witness, scalars)
         });
-        let a = query(params, Query::A, || {
+        let a = query(params, Query::A, stages, || {
             let bases = params.a().encodings();
             key.a.multiply::<G1>(isa, bases, witness, scalars)
         });
-        let b_g1 = query(params, Query::BG1, || {
+        let b_g1 = query(params, Query::BG1, stages, || {
             let bases = params.b_g1().encodings();
             key.b.multiply::<G1>(isa, bases, witness, scalars)
         });
-        let b_g2 = query(params, Query::BG2, || {
+        let b_g2 = query(params, Query::BG2, stages, || {
             let bases = params.b_g2().encodings();
             key.b.multiply::<G2>(isa, bases, witness, scalars)
         });
@@ -145,7 +167,12 @@ impl CpuBackend {
 }
 
 /// Runs a query's stage and lets go of its pages: one query at a time is in memory.
-fn query<T>(params: &ParameterFile, query: Query, run: impl FnOnce() -> T) -> T {
+fn query<T>(
+    params: &ParameterFile,
+    query: Query,
+    stages: &mut Stages,
+    run: impl FnOnce() -> T,
+) -> T {
     let name = match query {
         Query::H => "h",
         Query::L => "l",
@@ -153,7 +180,7 @@ fn query<T>(params: &ParameterFile, query: Query, run: impl FnOnce() -> T) -> T 
         Query::BG1 => "b_g1",
         Query::BG2 => "b_g2",
     };
-    let sum = stage(name, run);
+    let sum = stages.run(name, run);
     params.release(query);
     sum
 }
@@ -170,10 +197,16 @@ impl CpuKey {
     }
 
     /// a = A·z and b = B·z, padded with zeros to the domain.
-    fn evaluate(&self, witness: &Witness, a: &mut Vec<Scalar>, b: &mut Vec<Scalar>) {
+    fn evaluate(
+        &self,
+        witness: &Witness,
+        a: &mut Vec<Scalar>,
+        b: &mut Vec<Scalar>,
+        stages: &mut Stages,
+    ) {
         let (rows, n) = (self.circuit.num_rows(), 1 << self.circuit.log_domain());
         for (name, matrix, out) in [("evaluate a", Matrix::A, a), ("evaluate b", Matrix::B, b)] {
-            stage(name, || {
+            stages.run(name, || {
                 if out.len() != n {
                     memory::reserve(out, n);
                     // On all cores: the first touch of memory is slow.
@@ -185,11 +218,6 @@ impl CpuKey {
             });
         }
     }
-}
-
-/// Runs a stage in a span of its name, for traces.
-fn stage<T>(name: &'static str, run: impl FnOnce() -> T) -> T {
-    tracing::debug_span!("stage", name).in_scope(run)
 }
 
 /// The witness must be laid out as the circuit says.

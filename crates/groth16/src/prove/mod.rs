@@ -3,6 +3,8 @@
 mod assemble;
 mod cpu;
 mod query;
+mod stages;
 
 pub use assemble::{QuerySums, assemble};
 pub use cpu::{CpuBackend, CpuKey};
+pub use stages::StageTime;
