@@ -10,7 +10,7 @@ use crate::error::Error;
 pub(crate) struct GpuArgs {
     /// The GPU's number.
     #[arg(long, default_value_t = 0)]
-    device: u32,
+    pub(crate) device: u32,
 
     /// Takes the GPU for one with so much memory: bases that do not fit stream from the host.
     #[arg(long, value_name = "SIZE")]
@@ -55,13 +55,18 @@ pub(crate) struct Gpu {
 
 impl GpuArgs {
     pub(crate) fn open(&self) -> Result<Gpu, Error> {
+        self.open_numbered(self.device)
+    }
+
+    /// Another GPU than the one that `--device` names, with the other options.
+    pub(crate) fn open_numbered(&self, ordinal: u32) -> Result<Gpu, Error> {
         let platform = if self.emulated {
             Platform::Emulated
         } else {
             Platform::Cuda
         };
         let open = || {
-            let device = Device::open(platform, self.device)?;
+            let device = Device::open(platform, ordinal)?;
             let cap = self.device_memory.map(|size| size.0);
             let backend = CudaBackend::with_memory_cap(device.clone(), cap)?;
             let lock = DeviceLock::take_in_common(backend.identity())?;

@@ -53,10 +53,25 @@ impl DeviceParameters {
         progress: &dyn Progress,
     ) -> Result<Self, DeviceSetupError> {
         let qap = Qap::evaluate(circuit, toxic, progress)?;
+        let made = Self::from_qap(device, circuit.log_domain(), &qap, toxic, progress)?;
+        Ok(made)
+    }
+
+    /// The device's part of [`DeviceParameters::generate`]: several devices may share one QAP, evaluated at the toxic
+    /// waste's τ.
+    ///
+    /// # Errors
+    /// When memory runs out or the device fails.
+    pub fn from_qap(
+        device: &Arc<Device>,
+        log_domain: u32,
+        qap: &Qap,
+        toxic: &ToxicWaste,
+        progress: &dyn Progress,
+    ) -> Result<Self, DeviceError> {
         let ic = qap.ic.par_iter().map(|x| (toxic.g1 * x).to_affine());
         let vk = toxic.verifying_key(ic.collect());
 
-        let log_domain = circuit.log_domain();
         let a = [&qap.a_inputs[..], &qap.a_aux];
         let b = [&qap.b_inputs[..], &qap.b_aux];
         let g1_points = (1 << log_domain) + qap.l.len() + qap.a_aux.len();

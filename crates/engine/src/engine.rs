@@ -9,7 +9,7 @@ use cuzk_filecoin::{CircuitId, ProofRequest};
 use tokio::sync::watch;
 
 use crate::budget::Budget;
-use crate::core::{Core, DeviceState, Health, Outbox, Phase};
+use crate::core::{Core, DeviceState, DeviceWork, Health, Outbox, Phase};
 use crate::error::{EngineError, StartError};
 use crate::job::{Finished, JobId};
 use crate::journal::Journal;
@@ -260,6 +260,7 @@ fn test_devices<P: Pipeline>(pipeline: &P) -> Result<Vec<DeviceState>, StartErro
             health,
             fallback: info.fallback,
             current: None,
+            work: DeviceWork::default(),
         });
     }
     if states.iter().any(DeviceState::healthy) {

@@ -24,6 +24,7 @@ mod status;
 mod submit;
 mod workers;
 
+pub use crate::core::DeviceWork;
 pub use budget::{Budget, Held, Refused, Reservation};
 pub use counters::{CircuitTotals, Counters};
 pub use engine::{Engine, Preloaded, Readiness, Settings, Submission, Submitted, Waited};

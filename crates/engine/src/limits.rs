@@ -29,6 +29,19 @@ pub struct Limits {
     pub running_jobs: usize,
 }
 
+impl Limits {
+    /// The defaults for so many devices, of which none is to wait: a witness lies ready for each, and while one job is checked
+    /// and the next begins, another one's partitions are proved.
+    pub fn for_devices(devices: usize) -> Self {
+        let default = Self::default();
+        Self {
+            lookahead: default.lookahead.max(devices),
+            running_jobs: default.running_jobs.max(devices.saturating_add(1)),
+            ..default
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

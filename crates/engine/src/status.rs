@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::budget::Held;
-use crate::core::{Core, Health, KeyState, Phase, Slot};
+use crate::core::{Core, DeviceWork, Health, KeyState, Phase, Slot};
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::job::{Finished, Job, JobId, Partition, Running, Stage, Step, Timings};
@@ -76,6 +76,8 @@ pub struct DeviceStatus {
     pub partition: Option<usize>,
     /// The circuit of that job.
     pub circuit: Option<String>,
+    /// What it has done since the start.
+    pub work: DeviceWork,
 }
 
 /// A circuit's place in memory.
@@ -252,6 +254,7 @@ impl<P: Pipeline> Core<P> {
             job_id: current.map(|c| c.0),
             partition: current.map(|c| c.1),
             circuit: current.map(|c| c.2.to_string()),
+            work: device.work,
         }
     }
 

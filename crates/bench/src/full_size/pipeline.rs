@@ -1,4 +1,4 @@
-//! The engine's pipeline over one circuit whose key was made on the device and lies there already.
+//! The engine's pipeline over one circuit whose keys were made on the devices and lie there already.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,31 +11,42 @@ use cuzk_r1cs::{R1cs, Witness};
 
 use crate::gpu::Gpu;
 
-/// Everything that proves one circuit on one device.
-pub(super) struct FullSize {
+/// What does not depend on the GPU.
+pub(super) struct Circuit {
     pub(super) id: CircuitId,
-    pub(super) gpu: Gpu,
-    pub(super) circuit: Arc<R1cs>,
+    pub(super) r1cs: Arc<R1cs>,
     pub(super) generator: Generator,
-    pub(super) key: Arc<CudaKey>,
     pub(super) vk: PreparedVerifyingKey,
     /// Buffers of finished witnesses.
     pub(super) idle: Mutex<Vec<Witness>>,
 }
 
-impl FullSize {
+impl Circuit {
     /// A used buffer where there is one.
     fn buffer(&self) -> Witness {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.pop()
-            .unwrap_or_else(|| Witness::new(self.circuit.layout().clone()))
+            .unwrap_or_else(|| Witness::new(self.r1cs.layout().clone()))
     }
+}
+
+/// A GPU with the circuit's key on it.
+pub(super) struct Prover {
+    pub(super) gpu: Gpu,
+    pub(super) key: CudaKey,
+}
+
+/// Everything that proves one circuit.
+pub(super) struct FullSize {
+    pub(super) circuit: Arc<Circuit>,
+    /// By their place in the options.
+    pub(super) provers: Vec<Arc<Prover>>,
 }
 
 impl Pipeline for FullSize {
     type Statement = Statement;
     type Circuit = ();
-    type Key = Arc<CudaKey>;
+    type Key = Arc<Prover>;
     type Witness = Witness;
     type Proof = Proof;
     type Verified = VerifiedProof;
@@ -52,10 +63,11 @@ impl Pipeline for FullSize {
     }
 
     fn footprint(&self, circuit: CircuitId) -> Result<Footprint, String> {
-        if circuit != self.id {
-            return Err(format!("found circuit {circuit}, expected {}", self.id));
+        if circuit != self.circuit.id {
+            let expected = self.circuit.id;
+            return Err(format!("found circuit {circuit}, expected {expected}"));
         }
-        let layout = self.circuit.layout();
+        let layout = self.circuit.r1cs.layout();
         Ok(Footprint {
             circuit: 0,
             witness: (layout.num_aux() / 8 + 32 * layout.num_wide()) as u64,
@@ -64,18 +76,22 @@ impl Pipeline for FullSize {
     }
 
     fn devices(&self) -> Vec<DeviceInfo> {
-        // What the key and its scratch memory took is all that is ever taken.
-        let (used, total) = self.gpu.used_memory().unwrap_or_default();
-        vec![DeviceInfo {
-            name: self.gpu.identity().to_string(),
-            memory_total: total,
-            memory_free: total - used,
-            fallback: false,
-        }]
+        let info = |prover: &Arc<Prover>| {
+            // What the key and its scratch memory took is all that is ever taken.
+            let (used, total) = prover.gpu.used_memory().unwrap_or_default();
+            DeviceInfo {
+                name: prover.gpu.identity().to_string(),
+                memory_total: total,
+                memory_free: total - used,
+                fallback: false,
+            }
+        };
+        self.provers.iter().map(info).collect()
     }
 
-    fn self_test(&self, _device: usize) -> Result<(), String> {
-        cuzk_cuda::self_test(&self.gpu.backend).map_err(|cause| cause.to_string())
+    fn self_test(&self, device: usize) -> Result<(), String> {
+        let backend = &self.provers[device].gpu.backend;
+        cuzk_cuda::self_test(backend).map_err(|cause| cause.to_string())
     }
 
     fn open(&self, _circuit: CircuitId) -> Result<Opened<()>, String> {
@@ -85,13 +101,13 @@ impl Pipeline for FullSize {
         })
     }
 
-    fn load(&self, _device: usize, _circuit: &()) -> Result<Arc<CudaKey>, String> {
-        Ok(self.key.clone())
+    fn load(&self, device: usize, _circuit: &()) -> Result<Arc<Prover>, String> {
+        Ok(self.provers[device].clone())
     }
 
     fn witness(&self, statement: &Statement, k: usize, _circuit: &()) -> Result<Witness, String> {
-        let mut witness = self.buffer();
-        let generated = self.generator.witness(statement, k, &mut witness);
+        let mut witness = self.circuit.buffer();
+        let generated = self.circuit.generator.witness(statement, k, &mut witness);
         generated.map_err(|cause| cause.to_string())?;
         Ok(witness)
     }
@@ -99,10 +115,11 @@ impl Pipeline for FullSize {
     fn prove(
         &self,
         _device: usize,
-        key: &Arc<CudaKey>,
+        prover: &Arc<Prover>,
         witness: &Witness,
     ) -> Result<Proof, ProveFault> {
-        let proof = self.gpu.backend.prove(key, witness, &Blinding::random());
+        let Prover { gpu, key } = &**prover;
+        let proof = gpu.backend.prove(key, witness, &Blinding::random());
         proof.map_err(|cause| ProveFault::Device(cause.to_string()))
     }
 
@@ -112,7 +129,7 @@ impl Pipeline for FullSize {
         _circuit: &(),
         proofs: &[Proof],
     ) -> Result<VerifiedProof, String> {
-        let verified = statement.verify(&self.vk, proofs);
+        let verified = statement.verify(&self.circuit.vk, proofs);
         verified.map_err(|cause| cause.to_string())
     }
 
@@ -121,7 +138,7 @@ impl Pipeline for FullSize {
     }
 
     fn recycle(&self, _circuit: &(), witness: Witness) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.push(witness);
+        let idle = self.circuit.idle.lock();
+        idle.unwrap_or_else(PoisonError::into_inner).push(witness);
     }
 }

@@ -10,7 +10,7 @@ use crate::output::{self, Output, median};
 #[derive(Serialize)]
 pub(super) struct Report {
     pub(super) circuit_id: String,
-    pub(super) gpu: String,
+    pub(super) gpus: Vec<String>,
     pub(super) setup: Setup,
     pub(super) request_bytes: usize,
     /// One partition in several ways.
@@ -24,23 +24,35 @@ pub(super) struct Report {
 /// Whole proofs.
 #[derive(Serialize)]
 pub(super) struct Whole {
-    /// Where the bases are.
-    pub(super) plan: String,
     pub(super) partitions: usize,
     pub(super) single: Vec<Proved>,
     pub(super) sustained: Option<Sustained>,
-    pub(super) device_bytes_used: u64,
-    pub(super) device_bytes: u64,
+    /// The same on the first GPU alone.
+    pub(super) on_one: Option<Sustained>,
+    /// A proof's time sustained on the first GPU, in terms of that on all of them.
+    pub(super) times_as_fast_as_one: Option<f64>,
+    pub(super) gpus: Vec<OnGpu>,
     /// While proving, without mapped files.
     pub(super) host_private_bytes: u64,
+}
+
+/// What proofs take of a GPU.
+#[derive(Serialize)]
+pub(super) struct OnGpu {
+    pub(super) gpu: String,
+    /// Where the bases are.
+    pub(super) plan: String,
+    pub(super) bytes_used: u64,
+    pub(super) bytes: u64,
 }
 
 #[derive(Serialize)]
 pub(super) struct Setup {
     pub(super) compile_seconds: f64,
-    /// By phase.
+    /// By phase; what several GPUs did at the same time is there for each.
     pub(super) phases: Vec<(String, f64)>,
     pub(super) setup_seconds: f64,
+    /// On each GPU.
     pub(super) bases_bytes: u64,
 }
 
@@ -62,9 +74,20 @@ pub(super) struct Sustained {
     pub(super) jobs: u32,
     pub(super) seconds: f64,
     pub(super) seconds_per_proof: f64,
-    /// Share of the time that the device was proving.
+    /// Share of the time that the GPUs were proving, on average.
     pub(super) device_busy: f64,
+    /// Of each GPU.
+    pub(super) shares: Vec<Share>,
     pub(super) proofs: Vec<Proved>,
+}
+
+/// What one of several GPUs did.
+#[derive(Serialize)]
+pub(super) struct Share {
+    pub(super) gpu: String,
+    pub(super) partitions: u64,
+    /// Share of the time that it was proving.
+    pub(super) busy: f64,
 }
 
 pub(super) fn say(output: Output, what: &str, proved: &Proved) {
@@ -95,7 +118,11 @@ pub(super) fn print_setup(setup: &Setup) {
 }
 
 pub(super) fn print_text(report: &Report) {
-    println!("circuit:   {} on {}", report.circuit_id, report.gpu);
+    println!(
+        "circuit:   {} on {}",
+        report.circuit_id,
+        report.gpus.join(", ")
+    );
     println!("request:   {}", output::bytes(report.request_bytes as u64));
     if let Some(whole) = &report.whole {
         print_whole(whole);
@@ -119,18 +146,47 @@ pub(super) fn print_whole(whole: &Whole) {
         whole.single.len()
     );
     if let Some(sustained) = &whole.sustained {
+        print_sustained("sustained:", sustained);
+    }
+    if let Some(on_one) = &whole.on_one {
+        print_sustained("on one:", on_one);
+    }
+    if let Some(times) = whole.times_as_fast_as_one {
+        let gpus = whole.gpus.len();
+        println!("ratio:     {gpus} GPUs are {times:.3} times as fast as one");
+    }
+    for gpu in &whole.gpus {
         println!(
-            "sustained: {:.3} s a proof over {}, {} in flight, device busy {:.1}%",
-            sustained.seconds_per_proof,
-            sustained.proofs.len(),
-            sustained.jobs,
-            100.0 * sustained.device_busy
+            "device:    {}: {} of {}",
+            gpu.gpu,
+            output::bytes(gpu.bytes_used),
+            output::bytes(gpu.bytes)
         );
     }
     println!(
-        "device:    {} of {}; host: {} private while proving",
-        output::bytes(whole.device_bytes_used),
-        output::bytes(whole.device_bytes),
+        "host:      {} private while proving",
         output::bytes(whole.host_private_bytes)
     );
+}
+
+fn print_sustained(what: &str, sustained: &Sustained) {
+    println!(
+        "{what:10} {:.3} s a proof over {}, {} in flight, device busy {:.1}%",
+        sustained.seconds_per_proof,
+        sustained.proofs.len(),
+        sustained.jobs,
+        100.0 * sustained.device_busy
+    );
+    for share in sustained
+        .shares
+        .iter()
+        .filter(|_| sustained.shares.len() > 1)
+    {
+        println!(
+            "           {}: {} partitions, busy {:.1}%",
+            share.gpu,
+            share.partitions,
+            100.0 * share.busy
+        );
+    }
 }

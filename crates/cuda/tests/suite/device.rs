@@ -56,7 +56,7 @@ fn a_device_that_is_not_there_is_named() {
         refused,
         Some(DeviceError::NoDevice {
             ordinal: 7,
-            found: 1
+            found: 2
         })
     );
 }

@@ -89,6 +89,7 @@ impl<P: Pipeline> Core<P> {
         took_ms: u64,
     ) {
         self.devices[device].current = None;
+        self.devices[device].work.add(result.is_ok(), took_ms);
         let Some(job) = self.jobs.get_mut(&id) else {
             return;
         };

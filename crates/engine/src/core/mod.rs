@@ -100,6 +100,18 @@ pub(crate) struct DeviceState {
     /// Gets only the work that no other device may try.
     pub(crate) fallback: bool,
     pub(crate) current: Option<(JobId, usize, CircuitId)>,
+    pub(crate) work: DeviceWork,
+}
+
+/// What a device has done since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct DeviceWork {
+    /// Partitions that it proved.
+    pub proved: u64,
+    /// Partitions that it failed on.
+    pub failed: u64,
+    /// Milliseconds that it worked on partitions, those included that it failed on.
+    pub busy_ms: u64,
 }
 
 /// Whether a device may prove.
@@ -217,6 +229,16 @@ impl<P: Pipeline> Core<P> {
 impl DeviceState {
     pub(crate) fn healthy(&self) -> bool {
         !matches!(self.health, Health::LeftOut(_))
+    }
+}
+
+impl DeviceWork {
+    pub(crate) fn add(&mut self, proved: bool, took_ms: u64) {
+        match proved {
+            true => self.proved += 1,
+            false => self.failed += 1,
+        }
+        self.busy_ms += took_ms;
     }
 }
 
