@@ -54,6 +54,15 @@ pub(crate) struct Gpu {
 }
 
 impl GpuArgs {
+    /// The GPU of this number; without a number the CPU in its place, if that was asked for.
+    pub(crate) fn chosen(device: Option<u32>, emulated: bool) -> Option<Self> {
+        (device.is_some() || emulated).then(|| Self {
+            device: device.unwrap_or(0),
+            device_memory: None,
+            emulated,
+        })
+    }
+
     pub(crate) fn open(&self) -> Result<Gpu, Error> {
         self.open_numbered(self.device)
     }

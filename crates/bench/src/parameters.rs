@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use cuzk_cuda::DeviceParameters;
 use cuzk_filecoin::{CircuitId, ParameterNames, compile_circuit, parameter_file_names};
 use cuzk_groth16::Progress;
-use cuzk_groth16::setup::{SetupReport, write_files};
+use cuzk_groth16::setup::{SetupReport, write_files, write_files_with};
 use cuzk_r1cs::R1cs;
 
 use crate::error::Error;
+use crate::gpu::{Gpu, failed};
 
 /// Upstream's variable for the folder of the parameter files.
 pub(crate) const CACHE_VARIABLE: &str = "FIL_PROOFS_PARAMETER_CACHE";
@@ -49,8 +51,19 @@ pub(crate) struct Made {
     pub(crate) setup_seconds: f64,
 }
 
-/// Makes insecure parameters for a circuit, or keeps those that an earlier setup left intact.
+/// Makes insecure parameters for a circuit on the CPU, or keeps those that an earlier setup left intact.
 pub(crate) fn make(
+    id: CircuitId,
+    folder: &Path,
+    seed: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<Made, Error> {
+    make_on(None, id, folder, seed, progress)
+}
+
+/// [`make`] on a GPU, where one is given.
+pub(crate) fn make_on(
+    gpu: Option<&Gpu>,
     id: CircuitId,
     folder: &Path,
     seed: Option<u64>,
@@ -64,8 +77,17 @@ pub(crate) fn make(
 
     let start = Instant::now();
     let files = Files::of(id, folder)?;
-    let report = write_files(&circuit, &files.params, &files.vk, seed, progress)
-        .map_err(|cause| Error::Failed(format!("setup of {id}: {cause}")))?;
+    let (params, vk) = (&files.params, &files.vk);
+    let what = format!("setup of {id}");
+    let report = match gpu {
+        None => write_files(&circuit, params, vk, seed, progress)
+            .map_err(|cause| failed(&what, &cause))?,
+        Some(gpu) => write_files_with(&circuit, params, vk, seed, progress, |toxic, out| {
+            DeviceParameters::generate(&gpu.device, &circuit, toxic, progress)?
+                .write_params(out, progress)
+        })
+        .map_err(|cause| failed(&what, &cause))?,
+    };
     Ok(Made {
         files,
         report,

@@ -6,6 +6,7 @@ use cuzk_filecoin::{CircuitId, ProofKind, SectorSize};
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::gpu::GpuArgs;
 use crate::memory::PeakMemory;
 use crate::output::{self, Output};
 use crate::parameters::{self, Made};
@@ -28,11 +29,21 @@ pub(crate) struct Args {
     /// Make the same parameters every time. Left out, the system's randomness is used.
     #[arg(long)]
     seed: Option<u64>,
+
+    /// Make them on the GPU of this number instead of the CPU; the files are the same for the same seed.
+    #[arg(long)]
+    device: Option<u32>,
+
+    /// The CPU in a GPU's place, running the same kernels. Needs feature `emulate`.
+    #[arg(long, hide = true)]
+    emulated: bool,
 }
 
 #[derive(Serialize)]
 struct Report {
     circuit_id: String,
+    /// Where they were made, if not on the CPU.
+    gpu: Option<String>,
     params: PathBuf,
     vk: PathBuf,
     params_bytes: u64,
@@ -48,16 +59,20 @@ struct Report {
 pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
     let id = CircuitId::new(args.kind, args.sector_size);
     let folder = parameters::cache(args.param_cache.as_deref());
+    let gpu = GpuArgs::chosen(args.device, args.emulated);
+    let gpu = gpu.map(|gpu| gpu.open()).transpose()?;
     let bar = Bar::new();
-    let made = parameters::make(id, &folder, args.seed, &bar)?;
+    let made = parameters::make_on(gpu.as_ref(), id, &folder, args.seed, &bar)?;
     drop(bar);
-    output.print(&Report::new(id, made), print_text)
+    let gpu = gpu.map(|gpu| gpu.identity().to_string());
+    output.print(&Report::new(id, gpu, made), print_text)
 }
 
 impl Report {
-    fn new(id: CircuitId, made: Made) -> Self {
+    fn new(id: CircuitId, gpu: Option<String>, made: Made) -> Self {
         Self {
             circuit_id: id.to_string(),
+            gpu,
             params: made.files.params,
             vk: made.files.vk,
             params_bytes: made.report.params_bytes,
@@ -73,6 +88,9 @@ impl Report {
 
 fn print_text(report: &Report) {
     println!("circuit:     {}", report.circuit_id);
+    if let Some(gpu) = &report.gpu {
+        println!("made on:     {gpu}");
+    }
     println!(
         "params:      {} ({})",
         report.params.display(),

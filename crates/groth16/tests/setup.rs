@@ -10,7 +10,8 @@ use cuzk_groth16::conformance::circuits::{BitMixer, CubeChain, Product, RandomRo
 use cuzk_groth16::conformance::compile;
 use cuzk_groth16::field::Isa;
 use cuzk_groth16::setup::{
-    InsecureMarker, SetupError, ToxicWaste, generate, generate_with, marker_path, write_files,
+    InsecureMarker, SetupError, ToxicWaste, generate, generate_with, marker_path, params_bytes,
+    write_files, write_files_with,
 };
 use cuzk_groth16::{NoProgress, ParameterFile};
 use ff::Field;
@@ -204,6 +205,8 @@ fn files_are_marked_kept_and_repaired() {
     assert_eq!(file.digest(&NoProgress), marker.params_digest);
     assert_eq!(fs::read(&vk).expect("the key"), file.vk().to_bytes());
     assert_eq!(file.vk().digest(), marker.vk_digest);
+    assert_eq!(params_bytes(&circuit), file.bytes().len() as u64);
+    assert_eq!(first.params_bytes, file.bytes().len() as u64);
     let content = fs::read(&params).expect("parameters");
 
     // Kept for the same seed and when none is asked for; the seed says what comes out.
@@ -264,4 +267,21 @@ fn two_at_once_make_one_pair_of_files() {
             .collect()
     });
     assert_eq!(reused.iter().filter(|reused| !**reused).count(), 1);
+}
+
+#[test]
+fn a_maker_that_fails_leaves_no_parameters() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (params, vk) = (
+        directory.path().join("x.params"),
+        directory.path().join("x.vk"),
+    );
+    let circuit = compile(example());
+    let make = |_: &ToxicWaste, out: &mut (dyn std::io::Write + Send)| {
+        out.write_all(b"half").map_err(SetupError::Write)?;
+        Err(SetupError::Toxic { name: "tau" })
+    };
+    let result = write_files_with(&circuit, &params, &vk, Some(3), &NoProgress, make);
+    assert!(matches!(result, Err(SetupError::Toxic { .. })));
+    assert_eq!(names(directory.path()), ["x.params.lock"]);
 }

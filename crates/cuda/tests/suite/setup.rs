@@ -53,6 +53,12 @@ fn check(circuit: R1cs, witness: &Witness) {
         "the file that the CPU's setup wrote"
     );
 
+    let mut streamed = Vec::new();
+    let again = DeviceParameters::generate(&device, &circuit, &toxic, &NoProgress).expect("setup");
+    let key = again.write_params(&mut streamed, &NoProgress);
+    assert_eq!(key.expect("parameters"), vk);
+    assert!(streamed == written, "the file as a stream");
+
     let blinding = Blinding::from_rng(rng(10));
     let backend = CudaBackend::new(device).expect("a backend");
     let key = backend.adopt(circuit.clone(), made).expect("a key");

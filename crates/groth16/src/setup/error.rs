@@ -38,6 +38,16 @@ pub enum SetupError {
         /// The marker that is not.
         marker: PathBuf,
     },
+    /// The parameters would not fit.
+    #[error("{}: found {found} bytes free in its file system, expected at least {expected} for the parameters", path.display())]
+    Room {
+        /// The file that would be written.
+        path: PathBuf,
+        /// Free bytes.
+        found: u64,
+        /// The file's size.
+        expected: u64,
+    },
     /// A file cannot be written.
     #[error("{}: {source}", path.display())]
     Io {

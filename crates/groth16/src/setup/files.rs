@@ -12,8 +12,9 @@ use rand_chacha::ChaCha20Rng;
 use tempfile::NamedTempFile;
 
 use super::marker::circuit_name;
-use super::{InsecureMarker, SetupError, generate, marker_path};
-use crate::params::{ParameterFile, ShortDigest};
+use super::{InsecureMarker, SetupError, ToxicWaste, generate_with, marker_path};
+use crate::field::Isa;
+use crate::params::{G1_BYTES, G2_BYTES, ParameterFile, ShortDigest};
 use crate::progress::{NoProgress, Progress};
 use crate::vk::VerifyingKey;
 
@@ -28,12 +29,12 @@ pub struct SetupReport {
     pub reused: bool,
 }
 
-/// Runs a developer setup and writes `.params`, `.vk` and the marker that says they are insecure.
+/// Runs a developer setup on the CPU and writes `.params`, `.vk` and the marker that says they are insecure.
 ///
 /// With a seed the files are the same every time; without, the randomness is the operating system's. Files of an
 /// earlier developer setup for the same circuit (and seed, when one is given) are kept when their digests still hold,
 /// and replaced otherwise; any other file is left alone and is an error. Another process that runs the same setup is
-/// waited for.
+/// waited for. Nothing is made when the file system has too little room.
 pub fn write_files(
     circuit: &R1cs,
     params: &Path,
@@ -41,23 +42,45 @@ pub fn write_files(
     seed: Option<u64>,
     progress: &dyn Progress,
 ) -> Result<SetupReport, SetupError> {
-    if let Some(directory) = params.parent() {
-        std::fs::create_dir_all(directory).map_err(at(directory))?;
-    }
+    write_files_with(circuit, params, vk, seed, progress, |toxic, out| {
+        generate_with(circuit, toxic, Isa::detect(), out, progress)
+    })
+}
+
+/// [`write_files`] with another maker of the parameters: `make` gets the toxic waste, writes the `.params` file and
+/// returns the verifying key.
+///
+/// # Errors
+/// Those of [`write_files`], and the maker's.
+pub fn write_files_with<E: From<SetupError>>(
+    circuit: &R1cs,
+    params: &Path,
+    vk: &Path,
+    seed: Option<u64>,
+    progress: &dyn Progress,
+    make: impl FnOnce(&ToxicWaste, &mut (dyn Write + Send)) -> Result<VerifyingKey, E>,
+) -> Result<SetupReport, E> {
     let _lock = lock(params, progress)?;
     if let Some(report) = earlier(circuit, params, vk, seed)? {
         return Ok(report);
     }
-    let mut params_file = Temporary::create(params)?;
-    let key = match seed {
-        Some(seed) => generate(
-            circuit,
-            ChaCha20Rng::seed_from_u64(seed),
-            &mut params_file,
-            progress,
-        )?,
-        None => generate(circuit, OsRng, &mut params_file, progress)?,
+    check_room(params_bytes(circuit), params)?;
+    let toxic = match seed {
+        Some(seed) => ToxicWaste::random(ChaCha20Rng::seed_from_u64(seed)),
+        None => ToxicWaste::random(OsRng),
     };
+    let mut params_file = Temporary::create(params)?;
+    let key = make(&toxic, &mut params_file)?;
+    Ok(persist(circuit, (params_file, vk), &key, seed)?)
+}
+
+/// Gives the files their names.
+fn persist(
+    circuit: &R1cs,
+    (params_file, vk): (Temporary, &Path),
+    key: &VerifyingKey,
+    seed: Option<u64>,
+) -> Result<SetupReport, SetupError> {
     let mut vk_file = Temporary::create(vk)?;
     vk_file.write_all(&key.to_bytes())?;
 
@@ -67,8 +90,7 @@ pub fn write_files(
         vk_file.digest.hex(),
         seed,
     );
-    let marker_file = marker_path(params);
-    let mut json = Temporary::create(&marker_file)?;
+    let mut json = Temporary::create(&marker_path(&params_file.path))?;
     json.write_all(&serde_json::to_vec_pretty(&marker).map_err(io::Error::from)?)?;
     // The marker goes first, so that no crash leaves unmarked parameters behind.
     json.persist()?;
@@ -82,6 +104,49 @@ pub fn write_files(
     })
 }
 
+/// Size of a circuit's `.params` file in bytes.
+pub fn params_bytes(circuit: &R1cs) -> u64 {
+    let densities = circuit.densities();
+    let inputs = circuit.num_inputs();
+    let a = inputs + densities.a_aux.count_ones();
+    let b = densities.b_inputs.count_ones() + densities.b_aux.count_ones();
+    // The verifying key's six points and inputs, H, L, A, and B in G1 and in G2, with six counts.
+    let g1 = 3 + inputs + ((1 << circuit.log_domain()) - 1) + circuit.num_aux() + a + b;
+    let g2 = 3 + b;
+    (6 * size_of::<u32>() + g1 * G1_BYTES + g2 * G2_BYTES) as u64
+}
+
+/// Whether a file of so many bytes fits beside `params`; where the system does not tell, writing it will.
+fn check_room(expected: u64, params: &Path) -> Result<(), SetupError> {
+    match free_bytes(&folder_of(params)) {
+        Some(found) if found < expected => Err(SetupError::Room {
+            path: params.into(),
+            found,
+            expected,
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(folder).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn free_bytes(_folder: &Path) -> Option<u64> {
+    None
+}
+
+/// The folder that a file is or will be in.
+fn folder_of(path: &Path) -> PathBuf {
+    let named = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    named.unwrap_or(Path::new(".")).to_owned()
+}
+
 fn at(path: &Path) -> impl Fn(io::Error) -> SetupError {
     move |source| SetupError::Io {
         path: path.into(),
@@ -89,7 +154,10 @@ fn at(path: &Path) -> impl Fn(io::Error) -> SetupError {
     }
 }
 
+/// Makes the folder, and keeps other setups of these parameters waiting.
 fn lock(params: &Path, progress: &dyn Progress) -> Result<File, SetupError> {
+    let folder = folder_of(params);
+    std::fs::create_dir_all(&folder).map_err(at(&folder))?;
     let mut path = params.as_os_str().to_owned();
     path.push(".lock");
     let path = PathBuf::from(path);
@@ -149,13 +217,10 @@ struct Temporary {
 
 impl Temporary {
     fn create(path: &Path) -> Result<Self, SetupError> {
-        let directory = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
         let file = tempfile::Builder::new()
             .prefix(".setup-")
             .permissions(Permissions::from_mode(0o644))
-            .tempfile_in(directory.unwrap_or(Path::new(".")))
+            .tempfile_in(folder_of(path))
             .map_err(at(path))?;
         let file = BufWriter::with_capacity(1 << 20, file);
         Ok(Self {

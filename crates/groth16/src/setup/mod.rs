@@ -21,7 +21,7 @@ use group::Curve;
 use rand::RngCore;
 
 pub use error::SetupError;
-pub use files::{SetupReport, write_files};
+pub use files::{SetupReport, params_bytes, write_files, write_files_with};
 pub(crate) use marker::circuit_name;
 pub use marker::{InsecureMarker, MARKER_SUFFIX, marker_path};
 pub use qap::Qap;
