@@ -79,12 +79,13 @@ pub struct Source {
 /// # Panics
 /// When a file cannot be read as UTF-8.
 pub fn sources() -> Vec<Source> {
-    const FOLDERS: [&str; 7] = [
+    const FOLDERS: [&str; 8] = [
         "crates",
         "xtask",
         "scripts",
         "docs",
         "fuzz",
+        "baseline-gpu",
         "packaging",
         ".ci",
     ];

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use xtask::{Package, packages};
+use xtask::{Package, packages, root};
 
 /// From the bottom up: a package may depend only on those before it.
 const LAYERS: [&str; 10] = [
@@ -95,4 +95,25 @@ fn every_package_takes_licence_and_lints_from_the_workspace() {
             package.name
         );
     }
+}
+
+/// The versions of a package that a `Cargo.lock` names.
+fn locked(lock: &str, package: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join(lock)).expect("a readable lock file");
+    let start = format!("name = \"{package}\"\nversion = \"");
+    text.split(&start)
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// What is measured against is the upstream that proofs are checked with.
+#[test]
+fn the_published_gpu_prover_is_of_the_same_versions() {
+    for package in ["bellperson", "filecoin-proofs", "filecoin-proofs-api"] {
+        let ours = locked("Cargo.lock", package);
+        assert_eq!(ours.len(), 1, "{package} in Cargo.lock");
+        assert_eq!(locked("baseline-gpu/Cargo.lock", package), ours);
+    }
+    assert_eq!(locked("baseline-gpu/Cargo.lock", "supraseal-c2").len(), 1);
 }

@@ -63,6 +63,11 @@ impl GpuArgs {
         })
     }
 
+    /// The number of the GPU; none where the CPU stands in for it.
+    pub(crate) fn ordinal(&self) -> Option<u32> {
+        (!self.emulated).then_some(self.device)
+    }
+
     pub(crate) fn open(&self) -> Result<Gpu, Error> {
         self.open_numbered(self.device)
     }

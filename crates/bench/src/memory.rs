@@ -17,7 +17,16 @@ pub(crate) struct PeakMemory {
 impl PeakMemory {
     /// Of this process until now; zero where `/proc` does not tell.
     pub(crate) fn of_this_process() -> Self {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        Self::in_status("/proc/self/status")
+    }
+
+    /// Of a process until now; zero where `/proc` does not tell.
+    pub(crate) fn of(process: u32) -> Self {
+        Self::in_status(&format!("/proc/{process}/status"))
+    }
+
+    fn in_status(file: &str) -> Self {
+        let status = std::fs::read_to_string(file).unwrap_or_default();
         Self {
             resident_bytes: field(&status, "VmHWM:").unwrap_or(0),
         }

@@ -3,6 +3,7 @@
 //! Each side runs in a process of its own, one after the other and round by round, so that neither memory nor warm
 //! caches of one side count for the other. The child is this same command with the hidden option `--side`.
 
+mod gpu;
 mod prover;
 mod setup;
 
@@ -28,12 +29,15 @@ enum What {
     /// Our CPU prover, on every instruction set that this CPU has, against bellperson's; the proofs must be equal.
     #[command(alias = "prove")]
     Prover(prover::Args),
+    /// This project's service on a GPU against the published GPU prover, with the same parameters.
+    Gpu(gpu::Args),
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
     match &args.what {
         What::Setup(args) => setup::run(args, output),
         What::Prover(args) => prover::run(args, output),
+        What::Gpu(args) => gpu::run(args, output),
     }
 }
 
