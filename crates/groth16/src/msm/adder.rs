@@ -5,14 +5,14 @@
 //! batches are about a chunk's size, which makes the inversion cheap whatever the sizes of the sums.
 
 use super::group::Group;
-use super::kernel::{Ahead, Batch, Kernel, Leaf, NEGATIVE, Pair, Single};
+use super::kernel::{Ahead, Batch, Kernel, Leaf, NEGATIVE, Pair, Single, prefetch};
 use crate::memory;
 
 /// Operands of a chunk, and so about the additions of a batch.
 const CHUNK: usize = 1536;
 
-/// Places for the first level of a chunk: at most two for three operands.
-const PLACES: usize = CHUNK / 3 * 2;
+/// Places for the first level of a chunk: no more than operands.
+const PLACES: usize = CHUNK;
 
 type Encoding<K> = <<K as Kernel>::Group as Group>::Encoding;
 
@@ -31,6 +31,8 @@ pub(super) struct Adder<'a, K: Kernel> {
     /// Sinks, then spill places, then chunks' intermediate points.
     arena: Vec<K::Point>,
     sinks: usize,
+    /// The sinks hold sums that are gone on with.
+    resumed: bool,
     /// For each spill place taken, in order, the sink it belongs to; sinks are filled one after another.
     spills: Vec<u32>,
     spill_places: usize,
@@ -50,6 +52,8 @@ struct Chunk<K: Kernel> {
     runs: Vec<Run>,
     /// Leaves at first, then places in the arena.
     operands: Vec<u32>,
+    /// The next level's operands, while they are found.
+    next: Vec<u32>,
     /// The leaves, where they had to be imported.
     stage: Vec<K::Point>,
     /// The chunk's own part of the arena.
@@ -71,17 +75,24 @@ struct Run {
 }
 
 impl<'a, K: Kernel> Adder<'a, K> {
-    /// For `sinks` sums of at most `operands` of the bases in all. The arena's content is overwritten.
-    pub(super) fn new(
+    /// For `sinks` sums of at most `operands` of the bases in all.
+    pub(super) fn new(bases: Bases<'a, K>, sinks: usize, operands: usize) -> Self {
+        Self::resume(bases, sinks, operands, Vec::new())
+    }
+
+    /// The same, going on with what sums there are if there are any.
+    pub(super) fn resume(
         bases: Bases<'a, K>,
         sinks: usize,
         operands: usize,
-        mut arena: Vec<K::Point>,
+        sums: Vec<K::Point>,
     ) -> Self {
+        assert!(sums.is_empty() || sums.len() == sinks, "a sum a sink");
+        let resumed = !sums.is_empty();
+        let mut arena = sums;
         let spill_places = operands / CHUNK + 1;
         // A chunk lives for as many batches as its trees are high; one is staged, one open.
         let chunks = (operands / CHUNK + 2).min(CHUNK.ilog2() as usize + 4);
-        arena.clear();
         memory::reserve(&mut arena, sinks + spill_places + chunks * PLACES);
         arena.resize(sinks + spill_places, K::Point::default());
         let mut adder = Adder {
@@ -89,12 +100,14 @@ impl<'a, K: Kernel> Adder<'a, K> {
             bases,
             arena,
             sinks,
+            resumed,
             spills: Vec::new(),
             spill_places,
             current: None,
             open: Chunk {
                 runs: vec![],
                 operands: vec![],
+                next: vec![],
                 stage: vec![],
                 base: 0,
             },
@@ -107,8 +120,9 @@ impl<'a, K: Kernel> Adder<'a, K> {
         adder
     }
 
-    /// Gives the arena back.
-    pub(super) fn into_arena(self) -> Vec<K::Point> {
+    /// Gives the sums back. Only after `finish`.
+    pub(super) fn into_sums(mut self) -> Vec<K::Point> {
+        self.arena.truncate(self.sinks);
         self.arena
     }
 
@@ -118,10 +132,10 @@ impl<'a, K: Kernel> Adder<'a, K> {
         }
         let base = self.arena.len();
         self.arena.resize(base + PLACES, K::Point::default());
-        let room = Vec::with_capacity(CHUNK);
         Chunk {
             runs: Vec::new(),
-            operands: room,
+            operands: Vec::with_capacity(CHUNK),
+            next: Vec::with_capacity(CHUNK),
             stage: Vec::new(),
             base,
         }
@@ -137,7 +151,12 @@ impl<'a, K: Kernel> Adder<'a, K> {
                     ..
                 }) if same == sink => self.spill(sink),
                 Some(Current { sink: same, to, .. }) if same == sink => to,
-                _ => sink,
+                _ => {
+                    if self.resumed {
+                        prefetch(&self.arena, sink as usize);
+                    }
+                    sink
+                }
             };
             self.current = Some(Current {
                 sink,
@@ -190,7 +209,8 @@ impl<'a, K: Kernel> Adder<'a, K> {
             chunk.halve(&mut self.batch.inner);
         }
         if let Some(mut chunk) = std::mem::replace(&mut self.staged, next) {
-            chunk.start(&mut self.batch);
+            let resumed = if self.resumed { self.sinks } else { 0 };
+            chunk.start(&mut self.batch, resumed as u32);
             self.flight.push(chunk);
         }
         let mut ahead = Ahead::nothing();
@@ -288,45 +308,43 @@ impl<K: Kernel> Chunk<K> {
         }
     }
 
-    /// First level: pairs of leaves into the chunk's places; what is alone is taken over.
-    fn start(&mut self, batch: &mut Batch) {
-        let (mut read, mut write, mut kept) = (0, 0, 0);
+    /// First level: pairs of leaves into the chunk's places; what is alone is taken over. The sinks below `resumed` are
+    /// operands of their sums from the next level on.
+    fn start(&mut self, batch: &mut Batch, resumed: u32) {
+        let (mut read, mut kept, mut place) = (0, 0, self.base as u32);
+        self.next.clear();
         for i in 0..self.runs.len() {
             let Run { to, len } = self.runs[i];
-            let leaves = read..read + len as usize;
-            read = leaves.end;
-            if len <= 2 {
-                match self.operands[leaves] {
-                    [leaf] => batch.singles.push(Single { leaf, to }),
+            let leaves = &self.operands[read..read + len as usize];
+            read += leaves.len();
+            let goes_on = to < resumed;
+            let last = len <= 2 && !goes_on;
+            for pair in leaves.chunks(2) {
+                let to = if last { to } else { place };
+                match *pair {
                     [a, b] => batch.leaves.push(Pair { a, b, to }),
+                    [leaf] => batch.singles.push(Single { leaf, to }),
                     _ => {}
                 }
+                if !last {
+                    self.next.push(place);
+                    place += 1;
+                }
+            }
+            if last {
                 continue;
             }
-            for first in leaves.step_by(2) {
-                let place = (self.base + write) as u32;
-                let a = self.operands[first];
-                if first + 1 < read {
-                    batch.leaves.push(Pair {
-                        a,
-                        b: self.operands[first + 1],
-                        to: place,
-                    });
-                } else {
-                    batch.singles.push(Single { leaf: a, to: place });
-                }
-                // Half as many are written as were read, so this is behind what is still to be read.
-                self.operands[write] = place;
-                write += 1;
+            if goes_on {
+                self.next.push(to);
             }
             self.runs[kept] = Run {
                 to,
-                len: len.div_ceil(2),
+                len: len.div_ceil(2) + u32::from(goes_on),
             };
             kept += 1;
         }
         self.runs.truncate(kept);
-        self.operands.truncate(write);
+        std::mem::swap(&mut self.operands, &mut self.next);
     }
 
     /// One more level: pairs of places into the first of the two.

@@ -1,18 +1,37 @@
 //! Pippenger's bucket method over batch-affine sums.
+//!
+//! Terms come in blocks; the buckets stay, so that windows can be as wide as all terms together make worthwhile.
 
 use super::adder::{Adder, Bases};
 use super::digits::{Recoded, Windows};
 use super::group::{Group, decode};
 use super::kernel::{Kernel, Leaf, NEGATIVE, Pair};
-use super::sort::{Buckets, Sorted};
+use super::sort::{self, Groups, Sorted};
 use crate::memory::{self, Pool};
 use blstrs::Scalar;
 use group::Group as _;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Terms that are worked on together: bounds the imported points to 256 MiB and the recoded scalars to 64 MiB.
-const BLOCK: usize = 1 << 21;
+/// How many terms are worked on together.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    /// Are imported together, and added to the buckets.
+    pub(super) block: usize,
+    /// Are sorted together.
+    pub(super) range: usize,
+}
+
+impl Sizes {
+    /// For this many terms: bounds the imported points to 512 MiB in G1. Where there are many buckets, a larger block finds
+    /// more terms for each of them.
+    fn for_terms(terms: usize) -> Self {
+        Sizes {
+            block: (terms / 16).clamp(1 << 20, 1 << 22),
+            range: 1 << 18,
+        }
+    }
+}
 
 /// Terms that are made ready at a time.
 const PIECE: usize = 1 << 10;
@@ -49,32 +68,24 @@ pub(super) fn multiply<K: Kernel>(
     scalars: &[Scalar],
     done: &mut dyn FnMut(Range<usize>),
 ) -> Projective<K> {
+    let sizes = Sizes::for_terms(scalars.len());
+    in_blocks::<K>(encodings, positions, scalars, sizes, done)
+}
+
+/// [`multiply`] with given sizes of blocks and ranges.
+pub(super) fn in_blocks<K: Kernel>(
+    encodings: &[Encoding<K>],
+    positions: Positions<'_>,
+    scalars: &[Scalar],
+    sizes: Sizes,
+    done: &mut dyn FnMut(Range<usize>),
+) -> Projective<K> {
     match positions {
         Positions::Leading => assert!(scalars.len() <= encodings.len(), "more scalars than bases"),
         Positions::At(positions) => {
             assert_eq!(scalars.len(), positions.len(), "a scalar a position")
         }
     }
-    let mut buffers = Buffers::<K>::default();
-    let blocks = scalars.chunks(BLOCK).enumerate();
-    blocks.fold(Projective::<K>::identity(), |sum, (i, scalars)| {
-        let terms = i * BLOCK..i * BLOCK + scalars.len();
-        let (bases, positions) = match positions {
-            Positions::Leading => (&encodings[terms.clone()], Positions::Leading),
-            Positions::At(at) => (encodings, Positions::At(&at[terms.clone()])),
-        };
-        let done = || done(terms);
-        sum + block::<K>(bases, positions, scalars, &mut buffers, done)
-    })
-}
-
-fn block<K: Kernel>(
-    encodings: &[Encoding<K>],
-    positions: Positions<'_>,
-    scalars: &[Scalar],
-    buffers: &mut Buffers<K>,
-    done: impl FnOnce(),
-) -> Projective<K> {
     assert!(
         encodings.len() < NEGATIVE as usize,
         "bases beyond an index of 31 bits"
@@ -85,102 +96,83 @@ fn block<K: Kernel>(
         return K::Group::small_multiply(&bases, scalars);
     }
     let windows = Windows::for_terms(scalars.len());
-    buffers.import(encodings, positions, scalars.len());
-    done();
-    buffers.recode(windows, scalars);
-    let tasks = split(windows, rayon::current_num_threads());
-    let buffers = &*buffers;
-    // One after another as threads become free, the small ones last.
-    let sums: Vec<_> = tasks
-        .into_iter()
-        .par_bridge()
-        .map(|task| (task.window, buffers.task(windows, &task)))
-        .collect();
-    let window = |w| {
-        sums.iter()
-            .filter(|(of, _)| *of == w)
-            .fold(Projective::<K>::identity(), |a, (_, b)| a + b)
-    };
-    (0..windows.count)
-        .rev()
-        .fold(Projective::<K>::identity(), |sum, w| {
-            (0..windows.width).fold(sum, |sum, _| sum.double()) + window(w)
-        })
+    let mut work = Work::<K>::new(windows, sizes.range);
+    for (i, scalars) in scalars.chunks(sizes.block).enumerate() {
+        let terms = i * sizes.block..i * sizes.block + scalars.len();
+        match positions {
+            Positions::Leading => {
+                work.import(&encodings[terms.clone()], Positions::Leading, scalars.len());
+            }
+            Positions::At(at) => {
+                let at = Positions::At(&at[terms.clone()]);
+                work.import(encodings, at, scalars.len());
+            }
+        }
+        done(terms);
+        work.sort(scalars);
+        work.add();
+    }
+    work.total()
 }
 
-/// The part of one window whose digits' magnitudes are `low + 1 ..= low + count`.
-struct Task {
+/// Some of one window's buckets: those of digits of magnitude `low + 1 ..= low + count`, and their sums so far.
+struct Part<K: Kernel> {
     window: u32,
     low: usize,
     count: usize,
+    sums: Vec<K::Point>,
 }
 
-impl Task {
-    fn buckets(&self) -> Buckets {
-        Buckets {
-            low: self.low,
-            count: self.count,
-        }
-    }
-}
+/// Several for a thread, so that none waits long for another.
+const PARTS_PER_THREAD: usize = 8;
 
-/// Whole windows first; the last ones in parts, which must read all digits each, so that no thread waits long for another.
-fn split(windows: Windows, threads: usize) -> Vec<Task> {
-    let count = windows.count as usize;
-    let whole = (count / threads).saturating_sub(1) * threads;
-    let parts = match threads {
+/// All buckets in parts, lowest window first.
+fn split<K: Kernel>(windows: Windows, threads: usize) -> Vec<Part<K>> {
+    let wanted = match threads {
         1 => 1,
-        _ => threads
-            .div_ceil(count - whole)
-            .next_power_of_two()
-            .clamp(2, 16),
+        _ => (PARTS_PER_THREAD * threads).div_ceil(windows.count as usize),
     };
-    let mut tasks = Vec::new();
-    for window in 0..windows.count {
-        let parts = if (window as usize) < whole { 1 } else { parts };
-        let count = (windows.buckets() / parts).max(1);
-        tasks.extend(
-            (0..windows.buckets())
-                .step_by(count)
-                .map(|low| Task { window, low, count }),
-        );
-    }
-    tasks
+    let parts = |window| {
+        let buckets = windows.buckets_of(window);
+        // Whole groups.
+        let parts = wanted.next_power_of_two().min(sort::groups(buckets));
+        let count = buckets / parts;
+        (0..parts).map(move |part| Part {
+            window,
+            low: part * count,
+            count,
+            sums: Vec::new(),
+        })
+    };
+    (0..windows.count).flat_map(parts).collect()
 }
 
-/// Bases and scalars of a block, ready for all windows, and what the tasks work with.
-struct Buffers<K: Kernel> {
+/// A block's bases and scalars, ready for all windows, and the sums so far.
+struct Work<K: Kernel> {
+    windows: Windows,
+    /// Terms that are sorted together.
+    range: usize,
+    parts: Vec<Part<K>>,
     points: Vec<K::Point>,
     recoded: Vec<Recoded>,
-    scratch: Pool<Scratch<K>>,
+    /// Range by range, all windows of each.
+    sorted: Vec<Sorted>,
+    keys: Pool<Vec<u32>>,
 }
 
-/// What a task works with.
-struct Scratch<K: Kernel> {
-    sorted: Sorted,
-    arena: Vec<K::Point>,
-}
-
-impl<K: Kernel> Default for Buffers<K> {
-    fn default() -> Self {
-        Buffers {
+impl<K: Kernel> Work<K> {
+    fn new(windows: Windows, range: usize) -> Self {
+        Work {
+            windows,
+            range,
+            parts: split(windows, rayon::current_num_threads()),
             points: Vec::new(),
             recoded: Vec::new(),
-            scratch: Pool::default(),
+            sorted: Vec::new(),
+            keys: Pool::default(),
         }
     }
-}
 
-impl<K: Kernel> Default for Scratch<K> {
-    fn default() -> Self {
-        Scratch {
-            sorted: Sorted::default(),
-            arena: Vec::new(),
-        }
-    }
-}
-
-impl<K: Kernel> Buffers<K> {
     fn import(&mut self, encodings: &[Encoding<K>], positions: Positions<'_>, count: usize) {
         self.points.clear();
         memory::reserve(&mut self.points, count);
@@ -199,25 +191,68 @@ impl<K: Kernel> Buffers<K> {
         unsafe { self.points.set_len(count) };
     }
 
-    fn recode(&mut self, windows: Windows, scalars: &[Scalar]) {
+    /// Recodes a block's scalars and sorts its terms by group of buckets, for every window.
+    fn sort(&mut self, scalars: &[Scalar]) {
+        let (windows, range) = (self.windows, self.range);
         memory::reserve(&mut self.recoded, scalars.len());
         let scalars = scalars.par_iter().with_min_len(PIECE);
         let recoded = scalars.map(|scalar| windows.recode(scalar));
         recoded.collect_into_vec(&mut self.recoded);
+
+        let (count, ranges) = (windows.count as usize, self.recoded.len().div_ceil(range));
+        self.sorted.resize_with(ranges * count, Sorted::default);
+        let (recoded, keys) = (&self.recoded, &self.keys);
+        let sorted = self.sorted.par_iter_mut().with_max_len(1).enumerate();
+        sorted.for_each(|(i, sorted)| {
+            let (first, window) = (i / count * range, (i % count) as u32);
+            let terms = first..recoded.len().min(first + range);
+            let buckets = windows.buckets_of(window);
+            keys.with(|keys| sorted.fill(&recoded[terms], windows.window(window), buckets, keys));
+        });
     }
 
-    fn task(&self, windows: Windows, task: &Task) -> Projective<K> {
-        self.scratch.with(|Scratch { sorted, arena }| {
-            let window = windows.window(task.window);
-            sorted.fill(&self.recoded, window, task.buckets());
-            let bases = Bases::Imported(&self.points);
-            let mut adder = Adder::<K>::new(bases, task.count, sorted.len(), std::mem::take(arena));
-            sorted.for_each_bucket(|bucket, leaves| adder.push(bucket, leaves));
+    /// Adds the block to the buckets.
+    fn add(&mut self) {
+        let (points, sorted) = (&self.points, &self.sorted);
+        let (range, count) = (self.range, self.windows.count as usize);
+        // One after another as threads become free.
+        let parts = self.parts.par_iter_mut().with_max_len(1);
+        parts.for_each(|part| {
+            let ranges = sorted.iter().skip(part.window as usize).step_by(count);
+            let first = sort::groups(part.low);
+            let groups = Groups {
+                ranges: (0..).step_by(range).zip(ranges).collect(),
+                groups: first..first + sort::groups(part.count),
+            };
+            let sums = std::mem::take(&mut part.sums);
+            let bases = Bases::Imported(points);
+            let mut adder = Adder::<K>::resume(bases, part.count, groups.len(), sums);
+            groups.for_each_bucket(|bucket, leaves| adder.push(bucket, leaves));
             adder.finish();
-            let sum = weighted::<K>(&mut adder, task.count, task.low);
-            *arena = adder.into_arena();
-            sum
-        })
+            part.sums = adder.into_sums();
+        });
+    }
+
+    fn total(mut self) -> Projective<K> {
+        let windows = self.windows;
+        let parts = self.parts.par_iter_mut().with_max_len(1);
+        let sums: Vec<_> = parts
+            .map(|part| {
+                let sums = std::mem::take(&mut part.sums);
+                let mut adder = Adder::<K>::resume(Bases::Imported(&[]), part.count, 0, sums);
+                (part.window, weighted(&mut adder, part.count, part.low))
+            })
+            .collect();
+        let window = |w| {
+            sums.iter()
+                .filter(|(of, _)| *of == w)
+                .fold(Projective::<K>::identity(), |a, (_, b)| a + b)
+        };
+        (0..windows.count)
+            .rev()
+            .fold(Projective::<K>::identity(), |sum, w| {
+                (0..windows.width_of(w)).fold(sum, |sum, _| sum.double()) + window(w)
+            })
     }
 }
 

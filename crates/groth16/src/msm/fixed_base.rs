@@ -71,7 +71,7 @@ impl<G: Group> Table<G> {
     fn task<K: Kernel<Group = G>>(&self, scalars: &[Scalar]) -> Vec<G::Affine> {
         let operands = scalars.len() * self.windows.count as usize;
         let bases = Bases::Encoded(&self.multiples);
-        let mut adder = Adder::<K>::new(bases, scalars.len(), operands, Vec::new());
+        let mut adder = Adder::<K>::new(bases, scalars.len(), operands);
         let mut leaves = Vec::new();
         for (sink, scalar) in scalars.iter().enumerate() {
             let recoded = self.windows.recode(scalar);

@@ -107,7 +107,7 @@ impl<'a, P> Ahead<'a, P> {
 
 /// Asks for all cache lines of an element into the L2 cache: a batch's leaves are too many for the first.
 #[inline(always)]
-fn prefetch<T>(array: &[T], index: usize) {
+pub(super) fn prefetch<T>(array: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};

@@ -30,7 +30,7 @@ pub(super) fn selected<K: Kernel>(encodings: &[Encoding<K>], selected: &[u64]) -
 
 fn part<K: Kernel>(encodings: &[Encoding<K>], first_word: usize, words: &[u64]) -> Projective<K> {
     let ones: usize = words.iter().map(|word| word.count_ones() as usize).sum();
-    let mut adder = Adder::<K>::new(Bases::Encoded(encodings), 1, ones, Vec::new());
+    let mut adder = Adder::<K>::new(Bases::Encoded(encodings), 1, ones);
     let mut leaves = [0; 64];
     for (i, &word) in words.iter().enumerate() {
         let len = list_bits(word, ((first_word + i) * 64) as Leaf, &mut leaves);

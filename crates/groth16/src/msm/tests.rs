@@ -158,6 +158,50 @@ fn all_scalars_alike_fill_one_bucket() {
     }
 }
 
+/// Buckets go on from block to block, and are filled out of several sorted ranges: also with equal, opposite and infinite
+/// sums so far, and with buckets that only a later block meets.
+fn goes_on_from_block_to_block<G: Group>(count: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let mut points = points::<G>(count, &mut rng);
+    let mut scalars = scalars(count, &mut rng);
+    for i in 1..count / 3 {
+        // Equal and opposite terms, mostly of other blocks.
+        let (from, to) = (rng.gen_range(0..count), rng.gen_range(0..count));
+        let point = G::Projective::from(points[from]);
+        points[to] = if i % 2 == 0 { point } else { -point }.to_affine();
+        scalars[to] = scalars[from];
+    }
+    let encodings = encode::<G>(&points);
+    let expected = naive::<G>(&points, &scalars);
+    for (block, range) in [(150, 40), (400, 400), (count - 1, 64)] {
+        let sizes = buckets::Sizes { block, range };
+        let mut seen = 0;
+        let done = &mut |terms: Range<usize>| {
+            assert_eq!(terms.start, seen, "in order");
+            seen = terms.end;
+        };
+        let at = Positions::Leading;
+        let found = buckets::in_blocks::<G::Portable>(&encodings, at, &scalars, sizes, done);
+        assert_eq!(found.to_affine(), expected, "blocks of {block}");
+        assert_eq!(seen, count);
+        if Isa::Avx512Ifma.is_available() {
+            let found =
+                buckets::in_blocks::<G::Lanes>(&encodings, at, &scalars, sizes, &mut |_| ());
+            assert_eq!(found.to_affine(), expected, "blocks of {block} in lanes");
+        }
+    }
+}
+
+#[test]
+fn g1_goes_on_from_block_to_block() {
+    goes_on_from_block_to_block::<G1>(1100);
+}
+
+#[test]
+fn g2_goes_on_from_block_to_block() {
+    goes_on_from_block_to_block::<G2>(500);
+}
+
 #[test]
 fn positions_choose_the_bases() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
