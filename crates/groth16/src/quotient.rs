@@ -13,34 +13,21 @@
 
 use blstrs::Scalar;
 use ff::Field;
-use rayon::prelude::*;
 
-use crate::memory;
 use crate::ntt::Domain;
-
-const CHUNK: usize = 1 << 12;
 
 /// Overwrites `a` with the n coefficients of h, lowest first; the last one is zero. `a` and `b` hold A and B's values on
 /// the domain, and both have its length n; `b` is left with nothing of use. On all cores.
 pub fn quotient(domain: &Domain, a: &mut [Scalar], b: &mut [Scalar]) {
     // c = a∘b, for a satisfied system. It does not outlive the quotient: the multiplication that follows in a proof takes
     // more memory than anything else.
-    let mut c = memory::with_capacity(a.len());
-    a.par_iter()
-        .with_min_len(CHUNK)
-        .zip(&*b)
-        .map(|(a, b)| *a * b)
-        .collect_into_vec(&mut c);
+    let mut c = domain.products(a, b);
 
     // N: A and B onto the coset, multiplied, and back. Transforms back come out n times too large, so n³·N, with
     // the coefficients in bit-reversed order, which is undone once at the very end.
     domain.extend_to_coset(a);
     domain.extend_to_coset(b);
-    a.par_chunks_mut(CHUNK)
-        .zip(b.par_chunks(CHUNK))
-        .for_each(|(a, b)| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a *= b);
-        });
+    domain.multiply(a, b);
     domain.coset_intt_to_bitrev(a);
 
     // h = (C − N)/2, from n·C and n³·N.
@@ -50,16 +37,8 @@ pub fn quotient(domain: &Domain, a: &mut [Scalar], b: &mut [Scalar]) {
         x.invert()
             .expect("a power of two is not zero in a field of odd order")
     };
-    let (scale_n, scale_h) = (-inverse(n.square()), inverse(n.double()));
-    a.par_chunks_mut(CHUNK)
-        .zip(c.par_chunks(CHUNK))
-        .for_each(|(a, c)| {
-            a.iter_mut().zip(c).for_each(|(a, c)| {
-                *a *= &scale_n;
-                *a += c;
-                *a *= &scale_h;
-            });
-        });
+    let scale_c = inverse(n.double());
+    domain.combine(a, &(-inverse(n.square()) * scale_c), &c, &scale_c);
     domain.bit_reverse(a);
 }
 

@@ -17,7 +17,8 @@ use core::arch::x86_64::*;
 /// Eight elements of the scalar field.
 pub(crate) type Fr8 = [V; 5];
 
-const MODULUS: [u64; 5] = to_limbs(R);
+/// r.
+pub(crate) const MODULUS: [u64; 5] = to_limbs(R);
 const NEGATIVE_INVERSE: u64 = negative_inverse(R[0]);
 /// floor(2^260 / r)
 const QUOTIENT_SCALE: u64 = 35;

@@ -117,8 +117,8 @@ impl Groups<'_> {
             for (first, sorted) in &self.ranges {
                 for &entry in sorted.group(group) {
                     let place = &mut next[low(entry)];
-                    leaves[*place as usize] =
-                        (entry & ((1 << TERM_BITS) - 1)) + first | entry << LOW_BITS & NEGATIVE;
+                    let term = first + (entry & ((1 << TERM_BITS) - 1));
+                    leaves[*place as usize] = term | entry << LOW_BITS & NEGATIVE;
                     *place += 1;
                 }
             }

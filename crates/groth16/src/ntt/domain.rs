@@ -6,12 +6,16 @@ use super::lanes::Lanes;
 use super::portable::Portable;
 use super::tables::{Coset, Direction, Roots, RowTwiddles};
 use crate::field::Isa;
+use crate::memory;
 use blstrs::Scalar;
 use ff::PrimeField;
 use rayon::prelude::*;
 
 /// Rows of a tile: 2^11 rows of eight elements are 512 KiB, for the L2 cache.
 const MAX_LOG_ROWS: u32 = 11;
+
+/// Elements that a task takes where each is by itself.
+const CHUNK: usize = 1 << 12;
 
 /// A domain that the scalar field has no subgroup for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +128,43 @@ impl Domain {
         bit_reverse(values, self.log_size);
     }
 
+    /// `a[i] b[i]` for all points.
+    pub fn products(&self, a: &[Scalar], b: &[Scalar]) -> Vec<Scalar> {
+        self.check(a);
+        self.check(b);
+        let mut products = memory::with_capacity(a.len());
+        let out = products.spare_capacity_mut()[..a.len()].par_chunks_mut(CHUNK);
+        let operands = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK));
+        out.zip(operands).for_each(|(out, (a, b))| {
+            let out = out.as_mut_ptr().cast();
+            // SAFETY: of one length; `Domain::new` has asked for the instructions.
+            unsafe { self.tables.products(a.as_ptr(), b.as_ptr(), out, a.len()) };
+        });
+        // SAFETY: every chunk has been written.
+        unsafe { products.set_len(a.len()) };
+        products
+    }
+
+    /// a[i] becomes `a[i] b[i]`.
+    pub fn multiply(&self, a: &mut [Scalar], b: &[Scalar]) {
+        self.check(a);
+        self.check(b);
+        let chunks = a.par_chunks_mut(CHUNK).zip(b.par_chunks(CHUNK));
+        chunks.for_each(|(a, b)| {
+            let out = a.as_mut_ptr();
+            // SAFETY: as above; `out` is `a`.
+            unsafe { self.tables.products(out, b.as_ptr(), out, b.len()) };
+        });
+    }
+
+    /// a[i] becomes `x a[i] + y c[i]`.
+    pub fn combine(&self, a: &mut [Scalar], x: &Scalar, c: &[Scalar], y: &Scalar) {
+        self.check(a);
+        self.check(c);
+        let chunks = a.par_chunks_mut(CHUNK).zip(c.par_chunks(CHUNK));
+        chunks.for_each(|(a, c)| self.tables.combine(a, x, c, y));
+    }
+
     fn inverse(&self, values: &mut [Scalar], coset: Coset) {
         self.check(values);
         for pass in &self.plan.0 {
@@ -171,6 +212,12 @@ impl Plan {
 /// A pass over all values, whatever the instruction set.
 trait Transform: Send + Sync {
     fn pass(&self, values: &mut [Scalar], pass: Pass, steps: &[(Direction, Coset)]);
+
+    /// # Safety
+    /// As [`Kernel::products`].
+    unsafe fn products(&self, a: *const Scalar, b: *const Scalar, out: *mut Scalar, count: usize);
+
+    fn combine(&self, a: &mut [Scalar], x: &Scalar, c: &[Scalar], y: &Scalar);
 }
 
 /// What a direction needs.
@@ -310,6 +357,16 @@ impl<K: Kernel> Transform for Tables<K> {
             // instructions.
             unsafe { K::transform(scratch, &data, &tile, &levels) };
         });
+    }
+
+    unsafe fn products(&self, a: *const Scalar, b: *const Scalar, out: *mut Scalar, count: usize) {
+        // SAFETY: the caller's promises.
+        unsafe { K::products(a, b, out, count) };
+    }
+
+    fn combine(&self, a: &mut [Scalar], x: &Scalar, c: &[Scalar], y: &Scalar) {
+        // SAFETY: `Domain::new` has asked for the instructions.
+        unsafe { K::combine(a, x, c, y) };
     }
 }
 

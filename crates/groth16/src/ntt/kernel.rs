@@ -62,7 +62,7 @@ pub(super) struct Levels<'a, T> {
     pub(super) columns: Option<[Scalar; LANES]>,
 }
 
-/// Butterflies of an instruction set.
+/// Butterflies of an instruction set, and the arithmetic between transforms.
 pub(super) trait Kernel: Sync {
     /// A twiddle factor.
     type Twiddle: From<Scalar> + Send + Sync;
@@ -79,4 +79,17 @@ pub(super) trait Kernel: Sync {
         tile: &Tile,
         passes: &[Levels<'_, Self::Twiddle>],
     );
+
+    /// Writes `a[i] b[i]` to `out[i]`.
+    ///
+    /// # Safety
+    /// All are `count` scalars, `out` to be written, perhaps for the first time; it may be `a`, but may not overlap
+    /// otherwise. The CPU has the instructions.
+    unsafe fn products(a: *const Scalar, b: *const Scalar, out: *mut Scalar, count: usize);
+
+    /// a[i] becomes `x a[i] + y c[i]`.
+    ///
+    /// # Safety
+    /// The CPU has the instructions.
+    unsafe fn combine(a: &mut [Scalar], x: &Scalar, c: &[Scalar], y: &Scalar);
 }

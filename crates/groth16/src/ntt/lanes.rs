@@ -9,9 +9,12 @@
 )]
 
 use super::kernel::{Kernel, LANES, Levels, Shared, Tile};
+use super::pointwise;
+use super::portable::Portable;
 use super::tables::{Direction, RowTwiddles};
 use crate::field::fr8::*;
 use crate::field::lanes::*;
+use blstrs::Scalar;
 use core::arch::x86_64::*;
 
 /// Rows that are taken through their last, or first, levels together: with their twiddle factors they fit the L1 cache.
@@ -44,6 +47,22 @@ impl Kernel for Lanes {
                 transform_rows(scratch, levels);
             }
             store(&scratch.rows, data, tile);
+        }
+    }
+
+    unsafe fn products(a: *const Scalar, b: *const Scalar, out: *mut Scalar, count: usize) {
+        // SAFETY: the caller's promises.
+        unsafe {
+            let done = pointwise::products(a, b, out, count);
+            Portable::products(a.add(done), b.add(done), out.add(done), count - done);
+        }
+    }
+
+    unsafe fn combine(a: &mut [Scalar], x: &Scalar, c: &[Scalar], y: &Scalar) {
+        // SAFETY: the CPU has the instructions.
+        unsafe {
+            let done = pointwise::combine(a, &Factor::from(*x), c, &Factor::from(*y));
+            Portable::combine(&mut a[done..], x, &c[done..], y);
         }
     }
 }

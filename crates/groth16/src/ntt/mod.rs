@@ -24,6 +24,8 @@ mod domain;
 mod kernel;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod pointwise;
 mod portable;
 mod tables;
 #[cfg(test)]

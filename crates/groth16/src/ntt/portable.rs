@@ -35,6 +35,25 @@ impl Kernel for Portable {
             }
         }
     }
+
+    unsafe fn products(a: *const Scalar, b: *const Scalar, out: *mut Scalar, count: usize) {
+        for i in 0..count {
+            // SAFETY: in range.
+            unsafe {
+                out.add(i).write(*a.add(i));
+                *out.add(i) *= &*b.add(i);
+            }
+        }
+    }
+
+    unsafe fn combine(a: &mut [Scalar], x: &Scalar, c: &[Scalar], y: &Scalar) {
+        for (a, c) in a.iter_mut().zip(c) {
+            *a *= x;
+            let mut other = *c;
+            other *= y;
+            *a += &other;
+        }
+    }
 }
 
 fn transform_rows(rows: &mut [Row], levels: &Levels<'_, Scalar>) {

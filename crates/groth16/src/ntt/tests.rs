@@ -135,6 +135,32 @@ fn three_passes_agree_between_instruction_sets() {
 }
 
 #[test]
+fn elements_are_multiplied_and_combined() {
+    let extremes = [Scalar::ZERO, Scalar::ONE, -Scalar::ONE, -Scalar::from(2)];
+    for isa in isas() {
+        for log in [0, 2, 3, 7, 13] {
+            let domain = Domain::new(isa, log).unwrap();
+            let (mut a, mut b) = (values(domain.len(), 5), values(domain.len(), 6));
+            for (i, value) in a.iter_mut().zip(&mut b).take(16).enumerate() {
+                (*value.0, *value.1) = (extremes[i % 4], extremes[i / 4]);
+            }
+            let products: Vec<Scalar> = a.iter().zip(&b).map(|(a, b)| a * b).collect();
+            assert_eq!(domain.products(&a, &b), products, "2^{log} on {isa}");
+            let mut in_place = a.clone();
+            domain.multiply(&mut in_place, &b);
+            assert_eq!(in_place, products, "2^{log} on {isa}");
+            for x in extremes {
+                let y = values(1, 7)[0];
+                let expected: Vec<Scalar> = a.iter().zip(&b).map(|(a, b)| x * a + y * b).collect();
+                let mut combined = a.clone();
+                domain.combine(&mut combined, &x, &b, &y);
+                assert_eq!(combined, expected, "2^{log} on {isa}");
+            }
+        }
+    }
+}
+
+#[test]
 fn bits_are_reversed() {
     for log in 0..=14 {
         let domain = Domain::new(Isa::Portable, log).unwrap();
