@@ -67,13 +67,29 @@ impl Kernel for Lanes {
     }
 }
 
+/// Rows that are asked for ahead. At a large power of two apart they all belong in the same few places of a cache, which
+/// has room for no more than 8 to 12.
+const AHEAD: usize = 8;
+
 simd! {
+/// Asks for the row `AHEAD` of this one, if rows are far apart; where they are not, the processor does by itself.
+fn prefetch(data: &Shared<'_>, tile: &Tile, row: usize) {
+    let later = row + AHEAD;
+    if tile.lane_stride == 1 && later < 1 << tile.log_rows {
+        let start = data.at(tile.index(later, 0)).cast::<i8>();
+        for offset in [0, 64, 128, 192, 255] {
+            _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(offset));
+        }
+    }
+}
+
 /// # Safety
 /// No other thread accesses the tile meanwhile.
 unsafe fn load(rows: &mut Vec<Fr8>, data: &Shared<'_>, tile: &Tile) {
     rows.clear();
     rows.reserve(1 << tile.log_rows);
     for row in 0..1usize << tile.log_rows {
+        prefetch(data, tile, row);
         let mut pairs = [_mm512_setzero_si512(); 4];
         for i in 0..4 {
             let [first, second] = [0, 1].map(|k| data.at(tile.index(row, 2 * i + k)).cast_const().cast());
@@ -91,6 +107,7 @@ unsafe fn load(rows: &mut Vec<Fr8>, data: &Shared<'_>, tile: &Tile) {
 /// As `load`.
 unsafe fn store(rows: &[Fr8], data: &Shared<'_>, tile: &Tile) {
     for (row, elements) in rows.iter().enumerate() {
+        prefetch(data, tile, row);
         let pairs = to_pairs(&canonical(&normalise(elements)));
         for i in 0..4 {
             let [first, second] = [0, 1].map(|k| data.at(tile.index(row, 2 * i + k)).cast());
