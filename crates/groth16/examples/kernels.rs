@@ -265,6 +265,9 @@ fn fixed_base_rows<G: Group>(report: &mut Report, group: &str, log: u32) {
     report.row(&row, isas().into_iter().map(ours).collect());
 }
 
+/// Of one or of two polynomials.
+type Transform = fn(&Domain, &mut [Scalar], &mut [Scalar]);
+
 fn ntt_rows(report: &mut Report, logs: &[u32]) {
     for &log in logs {
         let names = [
@@ -276,16 +279,19 @@ fn ntt_rows(report: &mut Report, logs: &[u32]) {
             continue;
         }
         let values = scalars(1 << log);
-        let kinds: [fn(&Domain, &mut [Scalar]); 3] = [
-            Domain::intt_to_bitrev,
-            Domain::coset_ntt_from_bitrev,
+        let kinds: [Transform; 3] = [
+            |domain, a, _| domain.intt_to_bitrev(a),
+            |domain, a, _| domain.coset_ntt_from_bitrev(a),
             Domain::extend_to_coset,
         ];
         for (row, transform) in names.iter().zip(kinds) {
             let ours = |isa| -> Job<'_> {
                 let domain = Domain::new(isa, log).expect("a domain of the field");
-                let mut values = values.clone();
-                (name(isa), Box::new(move || transform(&domain, &mut values)))
+                let (mut a, mut b) = (values.clone(), values.clone());
+                (
+                    name(isa),
+                    Box::new(move || transform(&domain, &mut a, &mut b)),
+                )
             };
             report.row(row, isas().into_iter().map(ours).collect());
         }

@@ -25,8 +25,7 @@ pub fn quotient(domain: &Domain, a: &mut [Scalar], b: &mut [Scalar]) {
 
     // N: A and B onto the coset, multiplied, and back. Transforms back come out n times too large, so n³·N, with
     // the coefficients in bit-reversed order, which is undone once at the very end.
-    domain.extend_to_coset(a);
-    domain.extend_to_coset(b);
+    domain.extend_to_coset(a, b);
     domain.multiply(a, b);
     domain.coset_intt_to_bitrev(a);
 

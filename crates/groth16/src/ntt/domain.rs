@@ -105,20 +105,21 @@ impl Domain {
     }
 
     /// From evaluations on the subgroup to n times those on the odd coset, both in natural order: `intt_to_bitrev` and
-    /// `coset_ntt_from_bitrev` with one pass over memory less.
-    pub fn extend_to_coset(&self, values: &mut [Scalar]) {
-        self.check(values);
+    /// `coset_ntt_from_bitrev` with one pass over memory less. Of two polynomials, which share the twiddle factors.
+    pub fn extend_to_coset(&self, a: &mut [Scalar], b: &mut [Scalar]) {
+        self.check(a);
+        self.check(b);
         let inverse = (Direction::Inverse, Coset::Subgroup);
         let forward = (Direction::Forward, Coset::Odd);
         let Some((innermost, outer)) = self.plan.0.split_last() else {
             return;
         };
         for pass in outer {
-            self.tables.pass(values, *pass, &[inverse]);
+            self.pass(&mut [a, b], *pass, &[inverse]);
         }
-        self.tables.pass(values, *innermost, &[inverse, forward]);
+        self.pass(&mut [a, b], *innermost, &[inverse, forward]);
         for pass in outer.iter().rev() {
-            self.tables.pass(values, *pass, &[forward]);
+            self.pass(&mut [a, b], *pass, &[forward]);
         }
     }
 
@@ -168,16 +169,26 @@ impl Domain {
     fn inverse(&self, values: &mut [Scalar], coset: Coset) {
         self.check(values);
         for pass in &self.plan.0 {
-            self.tables
-                .pass(values, *pass, &[(Direction::Inverse, coset)]);
+            self.pass(&mut [values], *pass, &[(Direction::Inverse, coset)]);
         }
     }
 
     fn forward(&self, values: &mut [Scalar], coset: Coset) {
         self.check(values);
         for pass in self.plan.0.iter().rev() {
-            self.tables
-                .pass(values, *pass, &[(Direction::Forward, coset)]);
+            self.pass(&mut [values], *pass, &[(Direction::Forward, coset)]);
+        }
+    }
+
+    /// A pass over some arrays: together if their tiles fit the cache side by side.
+    fn pass(&self, arrays: &mut [&mut [Scalar]], pass: Pass, steps: &[(Direction, Coset)]) {
+        let together = if pass.log_rows < MAX_LOG_ROWS {
+            arrays.len()
+        } else {
+            1
+        };
+        for arrays in arrays.chunks_mut(together) {
+            self.tables.pass(arrays, pass, steps);
         }
     }
 
@@ -211,7 +222,8 @@ impl Plan {
 
 /// A pass over all values, whatever the instruction set.
 trait Transform: Send + Sync {
-    fn pass(&self, values: &mut [Scalar], pass: Pass, steps: &[(Direction, Coset)]);
+    /// On arrays of the domain's length, at least one.
+    fn pass(&self, arrays: &mut [&mut [Scalar]], pass: Pass, steps: &[(Direction, Coset)]);
 
     /// # Safety
     /// As [`Kernel::products`].
@@ -341,10 +353,10 @@ impl Pass {
 }
 
 impl<K: Kernel> Transform for Tables<K> {
-    fn pass(&self, values: &mut [Scalar], pass: Pass, steps: &[(Direction, Coset)]) {
-        let len = values.len();
+    fn pass(&self, arrays: &mut [&mut [Scalar]], pass: Pass, steps: &[(Direction, Coset)]) {
+        let len = arrays[0].len();
         let tiles = pass.tiles(len);
-        let data = Shared::new(values);
+        let data: Vec<_> = arrays.iter_mut().map(|array| Shared::new(array)).collect();
         let at_least = tiles.div_ceil(8 * rayon::current_num_threads());
         let tasks = (0..tiles).into_par_iter().with_min_len(at_least);
         tasks.for_each_init(K::Scratch::default, |scratch, number| {

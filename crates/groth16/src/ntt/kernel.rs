@@ -69,13 +69,13 @@ pub(super) trait Kernel: Sync {
     /// A thread's copy of a tile.
     type Scratch: Default;
 
-    /// Transforms a tile, once for each of `passes`.
+    /// Transforms the same tile of some arrays, once for each of `passes`. Twiddle factors are computed for all of them.
     ///
     /// # Safety
     /// No other thread accesses the tile's elements meanwhile, and the CPU has the instructions.
     unsafe fn transform(
         scratch: &mut Self::Scratch,
-        data: &Shared<'_>,
+        data: &[Shared<'_>],
         tile: &Tile,
         passes: &[Levels<'_, Self::Twiddle>],
     );

@@ -23,7 +23,7 @@ const LOG_BLOCK: u32 = 6;
 /// Eight scalars a vector set.
 pub(super) struct Lanes;
 
-/// Copies of a tile, and of the low levels' factors.
+/// Copies of tiles, and of the low levels' factors.
 #[derive(Default)]
 pub(super) struct Scratch {
     rows: Vec<Fr8>,
@@ -36,17 +36,25 @@ impl Kernel for Lanes {
 
     unsafe fn transform(
         scratch: &mut Scratch,
-        data: &Shared<'_>,
+        data: &[Shared<'_>],
         tile: &Tile,
         passes: &[Levels<'_, Factor>],
     ) {
+        scratch.rows.clear();
         // SAFETY: the caller has the tile for itself, and a CPU with the instructions.
         unsafe {
-            load(&mut scratch.rows, data, tile);
-            for levels in passes {
-                transform_rows(scratch, levels);
+            for data in data {
+                load(&mut scratch.rows, data, tile);
             }
-            store(&scratch.rows, data, tile);
+            for levels in passes {
+                transform_rows(scratch, tile.log_rows, levels);
+            }
+            for (data, rows) in data
+                .iter()
+                .zip(scratch.rows.chunks_exact(1 << tile.log_rows))
+            {
+                store(rows, data, tile);
+            }
         }
     }
 
@@ -86,7 +94,6 @@ fn prefetch(data: &Shared<'_>, tile: &Tile, row: usize) {
 /// # Safety
 /// No other thread accesses the tile meanwhile.
 unsafe fn load(rows: &mut Vec<Fr8>, data: &Shared<'_>, tile: &Tile) {
-    rows.clear();
     rows.reserve(1 << tile.log_rows);
     for row in 0..1usize << tile.log_rows {
         prefetch(data, tile, row);
@@ -120,9 +127,9 @@ unsafe fn store(rows: &[Fr8], data: &Shared<'_>, tile: &Tile) {
     }
 }
 
-fn transform_rows(scratch: &mut Scratch, levels: &Levels<'_, Factor>) {
+/// All levels of the tiles of 2^log_rows rows that follow each other.
+fn transform_rows(scratch: &mut Scratch, log_rows: u32, levels: &Levels<'_, Factor>) {
     let Scratch { rows, factors } = scratch;
-    let log_rows = rows.len().ilog2();
     let log_block = log_rows.min(LOG_BLOCK);
     // columns[l] belongs to the level of 2^l rows a half.
     let mut columns = [[_mm512_setzero_si512(); 5]; 16];

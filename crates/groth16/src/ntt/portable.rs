@@ -16,22 +16,27 @@ impl Kernel for Portable {
 
     unsafe fn transform(
         rows: &mut Vec<Row>,
-        data: &Shared<'_>,
+        data: &[Shared<'_>],
         tile: &Tile,
         passes: &[Levels<'_, Scalar>],
     ) {
+        let count = 1usize << tile.log_rows;
         rows.clear();
-        rows.extend((0..1usize << tile.log_rows).map(|row| {
-            // SAFETY: the caller has the tile for itself.
-            std::array::from_fn(|lane| unsafe { *data.at(tile.index(row, lane)) })
-        }));
-        for levels in passes {
-            transform_rows(rows, levels);
+        for data in data {
+            rows.extend((0..count).map(|row| {
+                // SAFETY: the caller has the tile for itself.
+                std::array::from_fn(|lane| unsafe { *data.at(tile.index(row, lane)) })
+            }));
         }
-        for (row, elements) in rows.iter().enumerate() {
-            for (lane, element) in elements.iter().enumerate() {
-                // SAFETY: as above.
-                unsafe { *data.at(tile.index(row, lane)) = *element };
+        for levels in passes {
+            transform_rows(rows, tile.log_rows, levels);
+        }
+        for (data, rows) in data.iter().zip(rows.chunks_exact(count)) {
+            for (row, elements) in rows.iter().enumerate() {
+                for (lane, element) in elements.iter().enumerate() {
+                    // SAFETY: as above.
+                    unsafe { *data.at(tile.index(row, lane)) = *element };
+                }
             }
         }
     }
@@ -56,8 +61,8 @@ impl Kernel for Portable {
     }
 }
 
-fn transform_rows(rows: &mut [Row], levels: &Levels<'_, Scalar>) {
-    let log_rows = rows.len().ilog2();
+/// All levels of the tiles of 2^log_rows rows that follow each other in `rows`.
+fn transform_rows(rows: &mut [Row], log_rows: u32, levels: &Levels<'_, Scalar>) {
     match levels.direction {
         Direction::Inverse => {
             let mut columns = levels.columns;

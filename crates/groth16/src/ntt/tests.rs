@@ -101,14 +101,17 @@ fn inverse_transforms_undo_the_forward_ones_but_for_n() {
 #[test]
 fn extending_is_inverse_and_coset_transform() {
     for isa in isas() {
-        for log in [0, 3, 6, 9, 14] {
+        // 2^21 takes a pass whose tiles do not fit the cache side by side, and one whose tiles do.
+        for log in [0, 3, 6, 9, 14, 21] {
             let domain = Domain::new(isa, log).unwrap();
-            let mut two_steps = values(1 << log, 3);
-            let mut one_step = two_steps.clone();
-            domain.intt_to_bitrev(&mut two_steps);
-            domain.coset_ntt_from_bitrev(&mut two_steps);
-            domain.extend_to_coset(&mut one_step);
-            assert!(one_step == two_steps, "{isa} 2^{log}");
+            let mut two_steps = [values(1 << log, 3), values(1 << log, 4)];
+            let [mut a, mut b] = two_steps.clone();
+            for values in &mut two_steps {
+                domain.intt_to_bitrev(values);
+                domain.coset_ntt_from_bitrev(values);
+            }
+            domain.extend_to_coset(&mut a, &mut b);
+            assert!([a, b] == two_steps, "{isa} 2^{log}");
         }
     }
 }
