@@ -48,3 +48,22 @@ fn an_address_where_nothing_listens_is_an_error() {
     );
     assert_eq!(run(&["--addr", "ftp://x", "status"]).status.code(), Some(2));
 }
+
+/// Of a GPU that is not there, and of a comparison for which there is no program; neither begins.
+#[test]
+fn what_cannot_be_done_is_said_before_anything_is_made() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let cache = folder.path().join("parameters");
+    let cache = cache.to_str().expect("a printable path");
+    let setup = ["setup", "--type", "wpost", "--sector-size", "2KiB"];
+    let setup = [&setup[..], &["--param-cache", cache, "--device", "99"]].concat();
+    let output = run(&setup);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.starts_with("error: GPU: "), "{stderr}");
+
+    let compare = ["compare", "gpu", "--circuit", "wpost-2k", "--baseline", "x"];
+    let compare = [&compare[..], &["--param-cache", cache]].concat();
+    assert!(refused(&compare).contains("porep or winning"));
+    assert!(!std::path::Path::new(cache).exists());
+}
