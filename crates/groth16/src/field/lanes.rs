@@ -52,11 +52,8 @@ macro_rules! reduction_row {
     ($t:ident, $i:expr, $limbs:literal, $modulus:ident, $neg_inverse:ident, $between:block) => {
         let zero = _mm512_setzero_si512();
         let digit = _mm512_madd52lo_epu64(zero, $t[$i], splat($neg_inverse));
-        // The column plus the low half of digit times modulus is zero modulo 2^52: it carries one more exactly where
-        // the column is not zero already. No need to wait for the digit.
-        let carry = _mm512_srli_epi64($t[$i], 52);
-        let inexact = _mm512_test_epi64_mask($t[$i], splat(MASK));
-        let carry = _mm512_mask_add_epi64(carry, inexact, carry, splat(1));
+        // The column plus the low half of digit times modulus is the next multiple of 2^52. No need to wait for the digit.
+        let carry = _mm512_srli_epi64(_mm512_add_epi64($t[$i], splat(MASK)), 52);
         $between
         $t[$i + 1] = _mm512_add_epi64($t[$i + 1], carry);
         let high = _mm512_madd52hi_epu64($t[$i + 1], digit, splat($modulus[0]));
