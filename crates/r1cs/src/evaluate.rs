@@ -1,5 +1,7 @@
 //! Matrix times witness.
 
+use std::ops::Range;
+
 use blstrs::Scalar;
 use ff::Field;
 use rayon::prelude::*;
@@ -52,8 +54,20 @@ impl R1cs {
     /// # Panics
     /// When the witness is laid out for another circuit.
     pub fn check(&self, witness: &Witness) -> Result<(), Unsatisfied> {
+        self.check_rows(witness, 0..self.num_rows())
+    }
+
+    /// The same for some of the rows.
+    ///
+    /// # Errors
+    /// The first of these rows that is not satisfied.
+    ///
+    /// # Panics
+    /// When the witness is laid out for another circuit.
+    pub fn check_rows(&self, witness: &Witness, rows: Range<usize>) -> Result<(), Unsatisfied> {
         self.assert_fits(witness);
-        let tasks: Vec<_> = Rows::pieces(self, TASK_ROWS).collect();
+        let pieces = Rows::pieces(self, TASK_ROWS);
+        let tasks: Vec<_> = pieces.filter_map(|piece| piece.within(&rows)).collect();
         let evaluator = Evaluator::new(self, witness);
         let first = tasks.into_par_iter().find_map_first(|rows| {
             rows.range.clone().enumerate().find_map(|(offset, i)| {

@@ -47,6 +47,18 @@ impl<'a> Rows<'a> {
         })
     }
 
+    /// Those of these rows that are in a range of the circuit's; none when there are none.
+    pub(crate) fn within(self, rows: &Range<usize>) -> Option<Rows<'a>> {
+        let end = rows.end.min(self.first + self.range.len());
+        let first = rows.start.max(self.first);
+        let start = self.range.start + (first - self.first);
+        (first < end).then(|| Rows {
+            range: start..start + (end - first),
+            first,
+            ..self
+        })
+    }
+
     /// The repetition these rows belong to, if they repeat.
     pub(crate) fn block(&self) -> Option<usize> {
         (self.segment.copies() > 1).then_some(self.copy)

@@ -285,6 +285,16 @@ fn an_unsatisfied_row_says_which_block_it_is_in() {
         (error.a, error.b, error.c),
         (Scalar::ZERO, Scalar::ONE, Scalar::from(4))
     );
+    let (row, rows) = (error.row, circuit.num_rows());
+    for with in [row..row + 1, 0..row + 1, row..rows, row - 7..row + 7] {
+        assert_eq!(circuit.check_rows(&witness, with), Err(error.clone()));
+    }
+    for without in [0..row, row + 2..rows, row..row, rows..rows + 9] {
+        assert_eq!(circuit.check_rows(&witness, without), Ok(()));
+    }
+    // The variable is in the next row too.
+    let next = circuit.check_rows(&witness, row + 1..rows);
+    assert_eq!(next.expect_err("it is wrong").row, row + 1);
 }
 
 #[test]
