@@ -177,33 +177,33 @@ mod large {
     use super::check;
 
     macro_rules! circuits {
-        ($($name:ident $id:literal)*) => {
+        ($($name:ident $id:literal $seeds:literal)*) => {
             $(
                 #[test]
                 #[ignore = "takes minutes"]
                 fn $name() {
-                    check($id, 0..1);
+                    check($id, 0..$seeds);
                 }
             )*
         };
     }
 
     circuits! {
-        porep_8m "porep-8m"
-        porep_512m "porep-512m"
-        porep_32g "porep-32g"
-        porep_64g "porep-64g"
-        snap_8m "snap-8m"
-        snap_512m "snap-512m"
-        snap_32g "snap-32g"
-        snap_64g "snap-64g"
-        winning_8m "winning-8m"
-        winning_512m "winning-512m"
-        winning_32g "winning-32g"
-        winning_64g "winning-64g"
-        window_8m "wpost-8m"
-        window_512m "wpost-512m"
-        window_32g "wpost-32g"
-        window_64g "wpost-64g"
+        porep_8m "porep-8m" 3
+        porep_512m "porep-512m" 1
+        porep_32g "porep-32g" 3
+        porep_64g "porep-64g" 1
+        snap_8m "snap-8m" 3
+        snap_512m "snap-512m" 1
+        snap_32g "snap-32g" 3
+        snap_64g "snap-64g" 1
+        winning_8m "winning-8m" 3
+        winning_512m "winning-512m" 1
+        winning_32g "winning-32g" 3
+        winning_64g "winning-64g" 1
+        window_8m "wpost-8m" 3
+        window_512m "wpost-512m" 1
+        window_32g "wpost-32g" 1
+        window_64g "wpost-64g" 1
     }
 }

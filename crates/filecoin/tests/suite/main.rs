@@ -10,3 +10,4 @@ mod registered;
 mod sealing;
 mod snap;
 mod synthetic;
+mod tamper;

@@ -175,83 +175,12 @@ fn a_request_must_agree_with_its_payload() {
     }
 }
 
-/// Pointers to everything in a document that can be changed on its own: numbers, strings, nulls, and 32-byte arrays.
-fn leaves(value: &Value, pointer: String, found: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                leaves(value, format!("{pointer}/{key}"), found);
-            }
-        }
-        Value::Array(values) if !(values.len() == 32 && values[0].is_u64()) => {
-            for (i, value) in values.iter().enumerate() {
-                leaves(value, format!("{pointer}/{i}"), found);
-            }
-        }
-        _ => found.push(pointer),
-    }
-}
-
-/// Changes a leaf to another value of its type; of an array, the byte number `byte`.
-fn change(leaf: &mut Value, byte: usize) {
-    *leaf = match leaf {
-        Value::Null => json!(0),
-        Value::Number(n) => json!(n.as_u64().unwrap() + 1),
-        Value::String(s) => json!(format!("{s}x")),
-        Value::Array(bytes) => {
-            let changed = bytes[byte].as_u64().unwrap() ^ 1;
-            bytes[byte] = json!(changed);
-            return;
-        }
-        other => panic!("unexpected {other}"),
-    };
-}
-
-/// The words one of which an error about a changed leaf must contain: what is wrong has several names where one
-/// value follows from others.
-fn names(pointer: &str) -> Vec<&str> {
-    let parts: Vec<&str> = pointer.split('/').skip(1).collect();
-    match parts[0] {
-        "vanilla_proofs" => {
-            let mut names = vec![parts[4]];
-            if parts.contains(&"root") {
-                names.push("the hash of the roots of trees C and R");
-            }
-            if parts.contains(&"rows") && !parts.contains(&"c_x") {
-                names.push("replica_column_proofs");
-            }
-            names
-        }
-        // The seed decides the challenges.
-        "seed" => vec!["seed"],
-        // The replica id commits to these.
-        "ticket" | "comm_d" | "registered_proof" => vec![parts[0], "replica_id"],
-        other => vec![other],
-    }
-}
-
 #[test]
-fn every_changed_value_is_refused_by_name() {
-    let (outer, mut inner) = documents();
-    let mut pointers = Vec::new();
-    leaves(&inner, String::new(), &mut pointers);
-    assert!(pointers.len() > 900, "{} leaves", pointers.len());
-    for (i, pointer) in pointers.iter().enumerate() {
-        // Any byte but the last: that one can make an element too large, which is another error.
-        let byte = (i * 7) % 31;
-        let before = inner.pointer(pointer).unwrap().clone();
-        change(inner.pointer_mut(pointer).unwrap(), byte);
-        let found = refusal(&with_payload(wrap(outer.clone(), &inner)));
-        let names = names(pointer);
-        assert!(
-            names.iter().any(|name| found.contains(name)),
-            "{pointer} changed: {found}"
-        );
-        *inner.pointer_mut(pointer).unwrap() = before;
-    }
+fn a_changed_envelope_is_refused_by_name() {
+    let (outer, inner) = documents();
     for key in ["SectorNum", "SectorSize"] {
         let mut changed = outer.clone();
-        change(&mut changed[key], 0);
+        changed[key] = json!(outer[key].as_u64().unwrap() + 1);
         let request = ProofRequest {
             sector_number: 0,
             ..with_payload(wrap(changed, &inner))
