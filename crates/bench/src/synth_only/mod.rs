@@ -92,8 +92,8 @@ struct Gadget {
 #[derive(Serialize)]
 struct Synthesis {
     seconds: f64,
-    /// Every value of the native witness is the circuit's.
-    equal: bool,
+    /// The native paths whose every value is the circuit's: all of them.
+    equal_paths: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<(), Error> {
     }
     let peak_memory = PeakMemory::of_this_process();
     let synthesis = match args.compare {
-        true => Some(Synthesis::measure(&generator, &partition, &witness)?),
+        true => Some(Synthesis::measure(&generator, &partition, &mut witness)?),
         false => None,
     };
     if let Some(synthesis) = &synthesis {
@@ -214,7 +214,7 @@ impl Run<'_> {
             seconds: time.as_secs_f64(),
         };
         Ok(Native {
-            path: format!("{:?}", generator.isa()).to_lowercase(),
+            path: path_name(generator.isa()),
             threads: pool.current_num_threads(),
             median_seconds: median(seconds.iter().copied()),
             seconds,
@@ -227,28 +227,41 @@ impl Run<'_> {
 }
 
 impl Synthesis {
+    /// Runs the definition, then each native path once more, into the buffer `native`.
     fn measure(
         generator: &Generator,
         partition: &Partition,
-        witness: &Witness,
+        native: &mut Witness,
     ) -> Result<Self, Error> {
-        let mut other = partition.empty_witness();
+        let mut own = partition.empty_witness();
         let start = Instant::now();
-        partition.synthesize(&mut other)?;
+        partition.synthesize(&mut own)?;
         let seconds = start.elapsed().as_secs_f64();
-        if other != *witness {
-            // Where it differs, once more with names.
-            drop(other);
-            let difference = generator.compare(&partition.statement, partition.index, witness);
-            let difference = difference.err().map(|difference| difference.to_string());
-            let unnamed = || "the witnesses differ where the circuit assigns nothing".to_owned();
-            return Err(Error::Failed(difference.unwrap_or_else(unnamed)));
+        let mut equal_paths = Vec::new();
+        for isa in Isa::available() {
+            let generator = generator.clone().with_isa(isa);
+            partition.generate(&generator, native)?;
+            if own != *native {
+                // Where it differs, once more with names.
+                drop(own);
+                let difference = generator.compare(&partition.statement, partition.index, native);
+                let difference = difference.err().map(|difference| difference.to_string());
+                let unnamed =
+                    || "the witnesses differ where the circuit assigns nothing".to_owned();
+                let difference = difference.unwrap_or_else(unnamed);
+                return Err(Error::Failed(format!("{}: {difference}", path_name(isa))));
+            }
+            equal_paths.push(path_name(isa));
         }
         Ok(Self {
             seconds,
-            equal: true,
+            equal_paths,
         })
     }
+}
+
+fn path_name(isa: Isa) -> String {
+    format!("{isa:?}").to_lowercase()
 }
 
 fn print_text(report: &Report) {
@@ -280,8 +293,9 @@ fn print_text(report: &Report) {
     }
     if let Some(synthesis) = &report.synthesis {
         println!(
-            "synthesis:   {:.2} s; every value of the native witness is the circuit's",
-            synthesis.seconds
+            "synthesis:   {:.2} s; every value of the native witness is the circuit's ({})",
+            synthesis.seconds,
+            synthesis.equal_paths.join(", ")
         );
     }
     println!(
