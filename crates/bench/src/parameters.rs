@@ -97,5 +97,5 @@ pub(crate) fn make_on(
 }
 
 pub(crate) fn compile(id: CircuitId) -> Result<R1cs, Error> {
-    compile_circuit(id).map_err(|cause| Error::Failed(format!("circuit {id}: {cause}")))
+    compile_circuit(id).map_err(|cause| Error::Failed(cause.to_string()))
 }

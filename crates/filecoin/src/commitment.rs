@@ -14,10 +14,12 @@ const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 /// A text that is no commitment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("found {found}, expected 64 hexadecimal digits or a CID that starts with {prefix}")]
+#[error("found {found}, expected {expected}")]
 pub struct CommitmentError {
-    found: String,
-    prefix: &'static str,
+    /// The text, in quotes.
+    pub found: String,
+    /// What would be one.
+    pub expected: String,
 }
 
 /// Reads a CommD: the raw 32 bytes.
@@ -69,7 +71,7 @@ fn parse(text: &str, head: &[u8], prefix: &'static str) -> Result<[u8; 32], Comm
         .and_then(|bytes| bytes.try_into().ok())
         .ok_or_else(|| CommitmentError {
             found: format!("{text:?}"),
-            prefix,
+            expected: format!("64 hexadecimal digits or a CID that starts with {prefix}"),
         })
 }
 

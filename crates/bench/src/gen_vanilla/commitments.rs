@@ -36,9 +36,9 @@ fn read(option: &str, text: Option<&str>, tag: &str, parse: Parse) -> Result<[u8
         let tagged = content.split_whitespace().find_map(|w| w.strip_prefix(tag));
         let cid =
             tagged.ok_or_else(|| Error::input(&field, format!("no {tag}CID"), "`d:CID r:CID`"))?;
-        return parse(cid).map_err(|cause| Error::input(field, cid, cause.to_string()));
+        return parse(cid).map_err(|cause| Error::input(field, cause.found, cause.expected));
     }
-    parse(text).map_err(|cause| Error::input(option, text, cause.to_string()))
+    parse(text).map_err(|cause| Error::input(option, cause.found, cause.expected))
 }
 
 #[cfg(test)]
@@ -59,6 +59,7 @@ mod tests {
         for bad in [None, Some("x"), Some(comm_d_cid(&d).as_str())] {
             let error = comm_r("--comm-r", bad).expect_err("refused").to_string();
             assert!(error.starts_with("--comm-r: found "), "{error}");
+            assert_eq!(error.matches("found").count(), 1, "{error}");
         }
     }
 }

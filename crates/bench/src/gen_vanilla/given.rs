@@ -159,5 +159,5 @@ fn request_for(kind: ProofKind, args: &SealArgs, replica: &Path) -> Result<Proof
 }
 
 fn refused(cause: VanillaError) -> Error {
-    Error::Failed(format!("vanilla proof: {cause}"))
+    Error::Failed(cause.to_string())
 }

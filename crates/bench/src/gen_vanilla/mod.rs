@@ -9,8 +9,8 @@ mod sealed;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use cuzk_filecoin::vanilla::SealOptions;
 use cuzk_filecoin::vanilla::synthetic::{self, SyntheticOptions};
+use cuzk_filecoin::vanilla::{SealOptions, VanillaError};
 use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, SectorSize, Statement};
 use serde::Serialize;
 
@@ -132,7 +132,7 @@ fn seal_kept(
     let id = CircuitId::new(kind, size);
     let seal = |folder: &Path| {
         sealed::request(id, args.registered_proof, options, randomness, folder)
-            .map_err(|cause| Error::Failed(format!("sealing for {id}: {cause}")))
+            .map_err(|cause| refused(id, cause))
     };
     match &args.keep {
         None => in_temporary_folder(seal),
@@ -153,8 +153,22 @@ fn synthetic(args: &SyntheticArgs) -> Result<ProofRequest, Error> {
         partition_index: args.partition,
         seed: args.seed,
     };
-    synthetic::request(id, &options)
-        .map_err(|cause| Error::Failed(format!("vanilla proof for {id}: {cause}")))
+    synthetic::request(id, &options).map_err(|cause| refused(id, cause))
+}
+
+/// Why no vanilla proof of a circuit can be made.
+fn refused(id: CircuitId, cause: VanillaError) -> Error {
+    match cause {
+        VanillaError::Sectors { found, most } => Error::input(
+            "--sectors",
+            found.to_string(),
+            format!("1 to {most} for {id}"),
+        ),
+        VanillaError::RegisteredProof { found, expected } => {
+            Error::input("--registered-proof", found.to_string(), expected)
+        }
+        other => Error::Failed(format!("{id}: {other}")),
+    }
 }
 
 fn write(request: &ProofRequest, start: Instant, out: &Path, output: Output) -> Result<(), Error> {
@@ -192,7 +206,7 @@ pub(crate) fn seal(id: CircuitId) -> Result<ProofRequest, Error> {
     let options = SealOptions::default();
     in_temporary_folder(|folder| {
         sealed::request(id, None, &options, &sealed::RANDOMNESS, folder)
-            .map_err(|cause| Error::Failed(format!("sealing for {id}: {cause}")))
+            .map_err(|cause| refused(id, cause))
     })
 }
 

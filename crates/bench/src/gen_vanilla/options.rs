@@ -22,7 +22,7 @@ pub(super) struct SealArgs {
     #[arg(long, default_value_t = 1000)]
     pub(super) miner_id: u64,
 
-    /// Number of the registered proof; left out, the latest interactive one of the kind and size.
+    /// Number of the registered proof (table: `single --help`); left out, the latest interactive one of the kind and size.
     #[arg(long)]
     pub(super) registered_proof: Option<u64>,
 
@@ -170,7 +170,7 @@ pub(super) struct SyntheticArgs {
     #[arg(long)]
     pub(super) sector_size: SectorSize,
 
-    /// Number of the registered proof; left out, the latest interactive one of the size.
+    /// Number of the registered proof (table: `single --help`); left out, the latest interactive one of the size.
     #[arg(long)]
     pub(super) registered_proof: Option<u64>,
 
