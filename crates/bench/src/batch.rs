@@ -55,6 +55,9 @@ struct Outcome {
     wall_seconds: f64,
     prove_ms: u64,
     queue_wait_ms: u64,
+    /// The daemon refused the request's content: it would again.
+    #[serde(skip)]
+    refused: bool,
 }
 
 pub(crate) async fn run(addr: &str, args: &Args, output: Output) -> Result<(), Error> {
@@ -78,7 +81,7 @@ pub(crate) async fn run(addr: &str, args: &Args, output: Output) -> Result<(), E
             let (mut client, request): (Client, _) = (client.clone(), request.clone());
             running.spawn(async move {
                 let start = Instant::now();
-                let result = single::prove(&mut client, request, 0).await;
+                let result = single::prove(&mut client, request).await;
                 Outcome::new(result, start)
             });
         }
@@ -87,6 +90,14 @@ pub(crate) async fn run(addr: &str, args: &Args, output: Output) -> Result<(), E
         };
         let outcome =
             outcome.map_err(|cause| Error::Failed(format!("a request's task died: {cause}")))?;
+        if outcome.refused && started < args.count {
+            // The others are the same request.
+            eprintln!(
+                "the request is refused; {} more are not sent",
+                args.count - started
+            );
+            started = args.count;
+        }
         proofs.push(outcome);
         if output.is_text() {
             print_outcome(proofs.len(), args.count, &proofs[proofs.len() - 1]);
@@ -95,9 +106,13 @@ pub(crate) async fn run(addr: &str, args: &Args, output: Output) -> Result<(), E
 
     let report = Report::new(args, start.elapsed().as_secs_f64(), proofs);
     output.print(&report, print_summary)?;
-    match report.failed {
-        0 => Ok(()),
-        failed => Err(Error::Failed(format!(
+    match (
+        report.proofs.iter().find(|proof| proof.refused),
+        report.failed,
+    ) {
+        (Some(refused), _) => Err(Error::Refused(refused.error.clone())),
+        (None, 0) => Ok(()),
+        (None, failed) => Err(Error::Failed(format!(
             "{failed} of {} proofs failed",
             report.count
         ))),
@@ -115,11 +130,16 @@ impl Outcome {
                 error: result.error,
                 wall_seconds,
                 queue_wait_ms: result.queue_wait_ms,
+                refused: false,
             },
             Err(error) => Self {
                 status: "ERROR",
                 job_id: String::new(),
-                error: error.to_string(),
+                refused: matches!(error, Error::Refused(_)),
+                error: match error {
+                    Error::Refused(cause) => cause,
+                    other => other.to_string(),
+                },
                 wall_seconds,
                 prove_ms: 0,
                 queue_wait_ms: 0,

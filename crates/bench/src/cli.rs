@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Setup(setup::Args),
     /// Make vanilla proofs.
     GenVanilla(gen_vanilla::Args),
-    /// Ask filecoin-proofs whether it accepts a proof; the key lies in $FIL_PROOFS_PARAMETER_CACHE.
+    /// Ask filecoin-proofs whether it accepts a proof.
     Verify(verify::Args),
     /// Compile a circuit's R1CS and report time, memory and sizes.
     Compile(compile::Args),

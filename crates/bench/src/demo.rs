@@ -224,7 +224,7 @@ impl Demo {
 fn submit(daemon: &Daemon, request: ProofRequest) -> Result<ProofResult, Error> {
     block_on(async {
         let mut client = connect(&daemon.addr()).await?;
-        single::prove(&mut client, to_wire(request), 0).await
+        single::prove(&mut client, to_wire(request)).await
     })
     .map_err(|error| Error::Failed(format!("{error} (daemon: {})", daemon.log_end())))
 }

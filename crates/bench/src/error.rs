@@ -49,6 +49,9 @@ pub enum Error {
         /// What the daemon said.
         message: String,
     },
+    /// A child process failed with this code, and has said why.
+    #[error("a child process ended with code {0}")]
+    Child(u8),
     /// The command was carried out, and its end is no success.
     #[error("{0}")]
     Failed(String),
@@ -88,6 +91,7 @@ impl Error {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Input { .. } | Self::Refused(_) => ExitCode::from(BAD_INPUT),
+            Self::Child(code) => ExitCode::from(*code),
             _ => ExitCode::FAILURE,
         }
     }

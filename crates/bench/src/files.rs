@@ -16,14 +16,18 @@ pub(crate) fn read_input(option: &str, path: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Writes a whole file or none of it: into a temporary beside it, then renamed.
+/// Writes a whole file or none of it: into a temporary beside it, then renamed. Makes the folder, and says so, for what is
+/// to be written took long to make.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let write = || -> std::io::Result<()> {
-        std::fs::create_dir_all(folder)?;
+        if !folder.exists() {
+            std::fs::create_dir_all(folder)?;
+            eprintln!("made the folder {}", folder.display());
+        }
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(bytes)?;
         file.persist(path).map_err(|failure| failure.error)?;

@@ -54,6 +54,7 @@ pub fn main() -> ExitCode {
     }
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error @ Error::Child(_)) => error.exit_code(),
         Err(error) => {
             eprintln!("error: {}", error.to_string().replace('\n', " "));
             error.exit_code()

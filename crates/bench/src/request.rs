@@ -47,6 +47,22 @@ pub(crate) struct RequestArgs {
     priority: Option<Priority>,
 }
 
+/// What `--help` says of registered proofs.
+const REGISTERED_PROOFS: &str = "\
+Number of the registered proof type, as go-state-types gives it:
+
+  kind     version               2KiB  8MiB  512MiB  32GiB  64GiB
+  porep    V1                       0     1       2      3      4
+  porep    V1_1                     5     6       7      8      9
+  porep    V1_1, synthetic         10    11      12     13     14
+  porep    V1_2, non-interactive   15    16      17     18     19
+  wpost    V1                       5     6       7      8      9
+  wpost    V1_1                    10    11      12     13     14
+  winning  V1                       0     1       2      3      4
+  snap     V1                       0     1       2      3      4
+
+Of porep, 0 leaves it to the C1 output to tell.";
+
 /// The vanilla proof and the statement it belongs to.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct InputArgs {
@@ -62,8 +78,8 @@ pub(crate) struct InputArgs {
     #[arg(long)]
     sector_size: Option<SectorSize>,
 
-    /// Number of the registered proof type, as go-state-types gives it.
-    #[arg(long, default_value_t = 0)]
+    /// Number of the registered proof type, as go-state-types gives it; `--help` has the table.
+    #[arg(long, default_value_t = 0, long_help = REGISTERED_PROOFS)]
     registered_proof: u64,
 
     /// Sector number; left out, the C1 envelope's.

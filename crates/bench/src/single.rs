@@ -53,7 +53,11 @@ pub(crate) async fn run(addr: &str, args: &Args, output: Output) -> Result<(), E
     let mut request = args.request.read_for_wire()?;
     request.request_id.clone_from(&args.request_id);
     let mut client = connect(addr).await?;
-    let result = prove(&mut client, request, args.timeout_ms).await?;
+    let start = Instant::now();
+    let job_id = submit(&mut client, request).await?;
+    // Whoever waits long may want to look at the job, or to cancel it.
+    eprintln!("job {job_id} is accepted");
+    let result = wait(&mut client, job_id, args.timeout_ms, start).await?;
     output.print(&result, print_text)?;
     result.succeeded()?;
     match &args.out {
@@ -66,15 +70,27 @@ pub(crate) async fn run(addr: &str, args: &Args, output: Output) -> Result<(), E
 pub(crate) async fn prove(
     client: &mut Client,
     request: SubmitProofRequest,
-    timeout_ms: u64,
 ) -> Result<ProofResult, Error> {
     let start = Instant::now();
-    let job_id = client
+    let job_id = submit(client, request).await?;
+    wait(client, job_id, 0, start).await
+}
+
+async fn submit(client: &mut Client, request: SubmitProofRequest) -> Result<String, Error> {
+    let accepted = client
         .submit_proof(request)
         .await
-        .map_err(|status| Error::rpc("SubmitProof", &status))?
-        .into_inner()
-        .job_id;
+        .map_err(|status| Error::rpc("SubmitProof", &status))?;
+    Ok(accepted.into_inner().job_id)
+}
+
+/// Waits for a job, at most so many milliseconds; 0 is no limit.
+async fn wait(
+    client: &mut Client,
+    job_id: String,
+    timeout_ms: u64,
+    start: Instant,
+) -> Result<ProofResult, Error> {
     let answer = client
         .await_proof(AwaitProofRequest { job_id, timeout_ms })
         .await

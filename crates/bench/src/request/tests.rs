@@ -2,9 +2,10 @@ use std::io::Write;
 
 use clap::Parser;
 
-use cuzk_filecoin::{ProofKind, ProofRequest};
+use cuzk_filecoin::registered::sector_size_of;
+use cuzk_filecoin::{ProofKind, ProofRequest, SectorSize};
 
-use super::RequestArgs;
+use super::{REGISTERED_PROOFS, RequestArgs};
 use crate::error::Error;
 
 #[derive(Parser)]
@@ -167,4 +168,24 @@ fn options_and_file_give_the_request_again() {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         assert_eq!(parse(&options).read().expect("a request"), request);
     }
+}
+
+#[test]
+fn the_table_of_registered_proofs_is_complete_and_right() {
+    let mut known: Vec<(ProofKind, u64)> = Vec::new();
+    for row in REGISTERED_PROOFS.lines().skip(3) {
+        let Some((kind, rest)) = row.trim().split_once(' ') else {
+            break;
+        };
+        let kind: ProofKind = kind.parse().expect("a kind");
+        let numbers = rest.split_whitespace().filter_map(|word| word.parse().ok());
+        let numbers: Vec<u64> = numbers.collect();
+        let sizes: Vec<_> = numbers.iter().map(|n| sector_size_of(kind, *n)).collect();
+        assert_eq!(sizes, SectorSize::ALL.map(Some), "{row}");
+        known.extend(numbers.into_iter().map(|number| (kind, number)));
+    }
+    let all = |kind| (0..100).filter(move |n| sector_size_of(kind, *n).is_some());
+    let expected: usize = ProofKind::ALL.iter().map(|kind| all(*kind).count()).sum();
+    known.dedup();
+    assert_eq!(known.len(), expected);
 }

@@ -38,6 +38,49 @@ fn bad_files_end_with_exit_code_2_and_one_line() {
 }
 
 #[test]
+fn a_folder_that_is_made_is_named() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("new").join("winning.json");
+    let make = || {
+        let output = run(&[
+            "gen-vanilla",
+            "synthetic",
+            "--type",
+            "winning",
+            "--sector-size",
+            "2KiB",
+            "--out",
+            file.to_str().expect("a printable path"),
+        ]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let new = folder.path().join("new");
+    assert_eq!(make(), format!("made the folder {}\n", new.display()));
+    assert_eq!(make(), "");
+    assert!(file.is_file());
+}
+
+#[test]
+fn options_that_no_vanilla_proof_has_are_refused() {
+    let synthetic = |option: [&str; 2]| {
+        let options = ["gen-vanilla", "synthetic", "--type", "wpost"];
+        let rest = ["--sector-size", "2KiB", "--out", "/nowhere/at/all"];
+        refused(&[&options[..], &rest, &option].concat())
+    };
+    let line = synthetic(["--sectors", "3"]);
+    assert_eq!(
+        line,
+        "error: --sectors: found 3, expected 1 to 2 for wpost-2k\n"
+    );
+    let line = synthetic(["--registered-proof", "3"]);
+    assert!(
+        line.starts_with("error: --registered-proof: found 3, expected"),
+        "{line}"
+    );
+}
+
+#[test]
 fn an_address_where_nothing_listens_is_an_error() {
     let output = run(&["--addr", "http://127.0.0.1:1", "status"]);
     assert_eq!(output.status.code(), Some(1));

@@ -1,7 +1,12 @@
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+
 use cuzk_filecoin::{ProofKind, ProofRequest};
 use cuzk_proto::v1;
 
-use crate::fixture::{self, MINER_ID, c1_file, client, daemon, good_request, parameters, run_ok};
+use crate::fixture::{
+    self, MINER_ID, c1_file, client, daemon, good_request, parameters, run, run_ok,
+};
 
 /// Whether filecoin-proofs accepts a proof of the fixture's sector.
 fn upstream_accepts(proof: &[u8]) -> bool {
@@ -44,6 +49,22 @@ fn a_sealed_sector_is_proved_and_upstream_accepts_it() {
         lines[5]
     );
 
+    let keys = parameters().to_str().expect("a printable path");
+    let verify = |folder: &str| {
+        let options = ["--type", "porep", "--c1", c1, "--miner-id", &miner];
+        let files = ["--proof", out, "--param-cache", folder];
+        run(&[&["verify"], &options[..], &files].concat())
+    };
+    let verdict = verify(keys);
+    assert!(verdict.status.success(), "{verdict:?}");
+    assert!(String::from_utf8_lossy(&verdict.stdout).contains("accepted"));
+    let elsewhere = tempfile::tempdir().expect("a temporary folder");
+    let keyless = verify(elsewhere.path().to_str().expect("a printable path"));
+    assert_eq!(keyless.status.code(), Some(1), "{keyless:?}");
+    let stderr = String::from_utf8_lossy(&keyless.stderr);
+    assert_eq!(stderr.matches("error: ").count(), 1, "{stderr}");
+    assert_eq!(stderr.matches("filecoin-proofs").count(), 1, "{stderr}");
+
     let mut proof = std::fs::read(file.path()).expect("the proof");
     assert_eq!(proof.len(), 192);
     assert!(upstream_accepts(&proof));
@@ -85,6 +106,71 @@ fn a_batch_reports_every_proof() {
         .collect();
     assert_eq!(jobs.len(), 2);
     assert_ne!(jobs[0], jobs[1], "two requests without an id are two jobs");
+}
+
+#[test]
+fn a_batch_stops_at_a_request_that_is_refused() {
+    let c1 = c1_file().to_str().expect("a printable path");
+    let output = run(&[
+        "--addr",
+        daemon(),
+        "batch",
+        "--type",
+        "porep",
+        "--c1",
+        c1,
+        "--registered-proof",
+        "99",
+        "-c",
+        "20",
+        "-j",
+        "2",
+    ]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let sent = printed.matches("/20] ERROR").count();
+    assert!((1..=2).contains(&sent), "{printed}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("more are not sent"), "{stderr}");
+    assert!(stderr.contains("registered_proof: found 99"), "{stderr}");
+}
+
+#[test]
+fn a_job_is_named_while_it_is_waited_for_and_can_be_cancelled_once() {
+    let c1 = c1_file().to_str().expect("a printable path");
+    let miner = MINER_ID.to_string();
+    let single = ["--addr", daemon(), "single", "--type", "porep"];
+    let mut waiting = Command::new(fixture::bench())
+        .args(single)
+        .args(["--c1", c1, "--miner-id", &miner, "--priority", "low"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let mut stderr = BufReader::new(waiting.stderr.take().expect("piped"));
+    stderr.read_line(&mut line).expect("a line");
+    let job_id = line.split_whitespace().nth(1).expect("an id").to_owned();
+    assert_eq!(line, format!("job {job_id} is accepted\n"));
+
+    let cancel = || {
+        let printed = run_ok(&["--addr", daemon(), "--json", "cancel", "--job-id", &job_id]);
+        let answer: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+        assert_eq!(answer["job_id"], *job_id);
+        let found = answer["found"].as_str().expect("a text").to_owned();
+        (found, answer["was_running"] == true)
+    };
+    let first = cancel();
+    let either = [("RUNNING", true), ("WAITING", false)];
+    assert!(either.contains(&(first.0.as_str(), first.1)), "{first:?}");
+    let end = waiting.wait_with_output().expect("it ends");
+    assert_eq!(end.status.code(), Some(1));
+    line.clear();
+    stderr.read_to_string(&mut line).expect("text");
+    assert!(line.contains("is CANCELLED"), "{line}");
+    let printed = String::from_utf8_lossy(&end.stdout);
+    assert!(printed.contains("status:    CANCELLED"), "{printed}");
+    assert_eq!(cancel(), ("CANCELLED".to_owned(), false));
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ async fn prove(addr: &str, request: &ProofRequest, count: u32) -> Result<Vec<Ser
     for _ in 0..count {
         let request = to_wire(request.clone());
         let begun = Instant::now();
-        let result = single::prove(&mut client, request, 0).await?;
+        let result = single::prove(&mut client, request).await?;
         let seconds = begun.elapsed().as_secs_f64();
         result.succeeded()?;
         proofs.push(Served {
