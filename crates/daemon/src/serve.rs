@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuzk_engine::{Device, Engine, Filecoin, Settings, StartError, Store, memory};
+use cuzk_engine::{Device, Engine, Filecoin, Limits, Settings, StartError, Store, memory};
 use cuzk_server::{Address, ListenError, Listener, Phases, serve_grpc, serve_http};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -77,7 +77,8 @@ pub(crate) async fn serve(config: &Config, ready_file: Option<&Path>) -> Result<
     if let Some(listener) = http.and_then(Listener::into_tcp) {
         tokio::spawn(serve_http(engine.clone(), listener, phases.clone()));
     }
-    let mut server = tokio::spawn(serve_grpc(engine.clone(), grpc, phases));
+    let arriving = config.arriving_bytes(memory_budget(config)?);
+    let mut server = tokio::spawn(serve_grpc(engine.clone(), grpc, phases, arriving));
     let _ready = ready::announce(&grpc_address, http_address.as_deref(), ready_file)
         .map_err(|source| io_error("--ready-file", source))?;
     tracing::info!(grpc = %grpc_address, http = http_address.as_deref().unwrap_or("off"), "serving");
@@ -121,11 +122,10 @@ fn start_engine(config: &Config, devices: Vec<Arc<dyn Device>>) -> Result<Engine
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cpu_threads = config.threads.unwrap_or(cores).min(cores);
-    let mut limits = config.limits.clone();
-    limits.decoders = cores;
-    // Fewer would leave devices idle.
-    limits.lookahead = limits.lookahead.max(devices.len());
-    limits.running_jobs = limits.running_jobs.max(devices.len() + 1);
+    let limits = Limits {
+        decoders: cores,
+        ..config.limits(devices.len())
+    };
     let settings = Settings {
         limits,
         memory_bytes: memory_budget(config)?,
@@ -136,6 +136,8 @@ fn start_engine(config: &Config, devices: Vec<Arc<dyn Device>>) -> Result<Engine
     tracing::info!(
         memory_bytes = settings.memory_bytes,
         cpu_threads,
+        running_jobs = settings.limits.running_jobs,
+        lookahead = settings.limits.lookahead,
         parameters = %config.param_cache.display(),
         state = %config.state_dir.display(),
         "starting"

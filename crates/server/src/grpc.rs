@@ -5,13 +5,14 @@ use cuzk_proto::{FILE_DESCRIPTOR_SET, MAX_MESSAGE_BYTES, v1};
 use tokio::sync::watch;
 use tokio_stream::wrappers::UnixListenerStream;
 use tonic::body::Body;
-use tonic::codegen::http::{HeaderValue, Response};
+use tonic::codegen::http::{HeaderValue, Request, Response};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
-use tower::util::MapResponseLayer;
+use tower::util::{MapRequestLayer, MapResponseLayer};
 use v1::proving_engine_server::ProvingEngineServer;
 
 use crate::Service;
+use crate::arriving::{Arriving, Counted};
 use crate::listen::{Kind, Listener};
 
 /// Bytes that a client may send ahead of our reading; small windows make a 50 MB request slow.
@@ -27,11 +28,12 @@ pub struct Phases {
     pub closed: watch::Receiver<bool>,
 }
 
-/// Serves until `phases.closed`.
+/// Serves until `phases.closed`. Requests that are still on their way in may take `arriving_bytes` together.
 pub async fn serve_grpc<P: Pipeline>(
     engine: Engine<P>,
     listener: Listener,
     phases: Phases,
+    arriving_bytes: u64,
 ) -> Result<(), tonic::transport::Error> {
     let (health, health_service) = tonic_health::server::health_reporter();
     health
@@ -50,10 +52,15 @@ pub async fn serve_grpc<P: Pipeline>(
     let service = ProvingEngineServer::new(Service::new(engine))
         .max_decoding_message_size(MAX_MESSAGE_BYTES)
         .max_encoding_message_size(MAX_MESSAGE_BYTES);
+    let arriving = Arriving::new(arriving_bytes);
+    let counted = move |request: Request<Body>| {
+        request.map(|body| Body::new(Counted::new(body, arriving.clone())))
+    };
     let router = Server::builder()
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .layer(MapResponseLayer::new(too_large_is_invalid))
+        .layer(MapRequestLayer::new(counted))
         .add_service(service)
         .add_service(health_service)
         .add_service(

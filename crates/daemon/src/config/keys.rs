@@ -78,6 +78,7 @@ pub(super) const KEYS: &[(&str, &str, Role)] = &[
     ),
     ("limits", "jobs", Used),
     ("limits", "queued_bytes", Used),
+    ("limits", "arriving_bytes", Used),
     ("limits", "queue_wait", Used),
     ("limits", "running_jobs", Used),
     ("limits", "finished_jobs", Used),

@@ -28,6 +28,9 @@ use units::{Bytes, FromValue};
 /// Where upstream's tools keep parameter files.
 const DEFAULT_PARAM_CACHE: &str = "/var/tmp/filecoin-proof-parameters";
 const PARAM_CACHE_VARIABLE: &str = "FIL_PROOFS_PARAMETER_CACHE";
+/// Of the memory budget, for requests on their way in.
+const ARRIVING_SHARE: u64 = 8;
+const LARGEST_MESSAGE: u64 = cuzk_server::MAX_MESSAGE_BYTES as u64;
 const DEFAULT_LISTEN: &str = "127.0.0.1:9820";
 
 /// A configuration that has been checked.
@@ -57,8 +60,14 @@ pub(crate) struct Config {
     pub(crate) device_memory: DeviceMemory,
     /// Threads for CPU work; none: one a core.
     pub(crate) threads: Option<usize>,
-    /// The engine's limits.
-    pub(crate) limits: Limits,
+    /// The engine's limits, but for what follows the devices.
+    limits: Limits,
+    /// Jobs that run at the same time; none: as many as the devices call for.
+    running_jobs: Option<usize>,
+    /// Bytes of requests that are still on their way in; none: by the memory budget.
+    arriving_bytes: Option<u64>,
+    /// Witnesses that are made ahead; none: as many as the devices call for.
+    lookahead: Option<usize>,
     /// `error`, `warn`, `info`, `debug` or `trace`, or a filter in tracing's syntax.
     pub(crate) log_level: String,
     /// How log lines look.
@@ -167,6 +176,22 @@ impl Config {
         Ok(config)
     }
 
+    /// The engine's limits with so many devices. What the file states holds; only what it leaves open follows the devices.
+    pub(crate) fn limits(&self, devices: usize) -> Limits {
+        let default = Limits::for_devices(devices);
+        Limits {
+            running_jobs: self.running_jobs.unwrap_or(default.running_jobs),
+            lookahead: self.lookahead.unwrap_or(default.lookahead),
+            ..self.limits.clone()
+        }
+    }
+
+    /// Bytes of requests that may be on their way in, with this memory budget.
+    pub(crate) fn arriving_bytes(&self, memory: u64) -> u64 {
+        let share = (memory / ARRIVING_SHARE).max(LARGEST_MESSAGE);
+        self.arriving_bytes.unwrap_or(share)
+    }
+
     fn apply(&mut self, args: &Args) -> Result<(), ConfigError> {
         if let Some(listen) = &args.listen {
             self.listen = option("--listen", listen)?;
@@ -235,6 +260,14 @@ impl File {
         Ok(self.get(section, key)?.unwrap_or(default))
     }
 
+    /// A number that must not be zero; none when the file does not have it.
+    fn at_least_one(&self, section: &str, key: &str) -> Result<Option<usize>, ConfigError> {
+        match self.get(section, key)? {
+            Some(0) => Err(invalid(&format!("{section}.{key}"), "0", "1 or more")),
+            found => Ok(found),
+        }
+    }
+
     fn config(self, variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Config, ConfigError> {
         let listen = Listen::Tcp(DEFAULT_LISTEN.into());
         let status_listen = self.get_or("daemon", "status_listen", String::new())?;
@@ -258,29 +291,42 @@ impl File {
             device_memory: self.get_or("gpus", "memory", DeviceMemory::Whole)?,
             threads: (threads != 0).then_some(threads),
             limits: self.limits()?,
+            running_jobs: self.at_least_one("limits", "running_jobs")?,
+            lookahead: self.at_least_one("pipeline", "synthesis_lookahead")?,
+            arriving_bytes: self.arriving_bytes()?,
             log_level: log_level("logging.level", &level)?,
             log_format: self.get_or("logging", "format", LogFormat::Text)?,
             warnings: self.warnings,
         })
     }
 
+    fn arriving_bytes(&self) -> Result<Option<u64>, ConfigError> {
+        let found: Option<Bytes> = self.get("limits", "arriving_bytes")?;
+        match found {
+            Some(Bytes(bytes)) if bytes < LARGEST_MESSAGE => {
+                let expected =
+                    format!("{LARGEST_MESSAGE} or more, the size of the largest request");
+                Err(invalid(
+                    "limits.arriving_bytes",
+                    &bytes.to_string(),
+                    &expected,
+                ))
+            }
+            found => Ok(found.map(|bytes| bytes.0)),
+        }
+    }
+
     fn limits(&self) -> Result<Limits, ConfigError> {
         let default = Limits::default();
-        let at_least_one =
-            |key: &str, section: &str, default: usize| match self.get_or(section, key, default)? {
-                0 => Err(invalid(&format!("{section}.{key}"), "0", "1 or more")),
-                n => Ok(n),
-            };
+        let count = |key: &str| self.at_least_one("limits", key);
         Ok(Limits {
-            jobs: at_least_one("jobs", "limits", default.jobs)?,
+            jobs: count("jobs")?.unwrap_or(default.jobs),
             queued_bytes: self
                 .get_or("limits", "queued_bytes", Bytes(default.queued_bytes))?
                 .0,
             queue_wait: self.get_or("limits", "queue_wait", default.queue_wait)?,
-            running_jobs: at_least_one("running_jobs", "limits", default.running_jobs)?,
-            finished_jobs: at_least_one("finished_jobs", "limits", default.finished_jobs)?,
+            finished_jobs: count("finished_jobs")?.unwrap_or(default.finished_jobs),
             finished_age: self.get_or("limits", "finished_age", default.finished_age)?,
-            lookahead: at_least_one("synthesis_lookahead", "pipeline", default.lookahead)?,
             ..default
         })
     }

@@ -70,7 +70,7 @@ fn a_file_of_an_earlier_daemon_is_accepted() {
     assert_eq!(config.eviction_min_idle, Duration::from_secs(300));
     assert_eq!(config.devices, Devices::Only(vec![0]));
     assert_eq!(config.threads, Some(96));
-    assert_eq!(config.limits.lookahead, 3);
+    assert_eq!(config.limits(8).lookahead, 3);
     assert_eq!(config.log_format, LogFormat::Json);
 }
 
@@ -130,10 +130,47 @@ fn every_used_key_is_looked_at_and_named_when_its_value_is_wrong() {
 }
 
 #[test]
+fn what_the_file_states_wins_over_what_the_devices_call_for() {
+    let with = |text: &str, devices| {
+        let limits = parse(text).expect("accepted").limits(devices);
+        (limits.running_jobs, limits.lookahead)
+    };
+    assert_eq!(with("", 1), (2, 2));
+    assert_eq!(with("", 9), (10, 9));
+    assert_eq!(with("[limits]\nrunning_jobs = 1", 9), (1, 9));
+    assert_eq!(with("[pipeline]\nsynthesis_lookahead = 1", 9), (10, 1));
+    assert_eq!(with("[limits]\nrunning_jobs = 50", 2), (50, 2));
+}
+
+#[test]
+fn several_devices_have_caps_of_their_own() {
+    let text = "[gpus]\ndevices = [1, 0]\nmemory = [\"24GiB\", \"80GiB\"]";
+    let config = parse(text).expect("accepted");
+    assert_eq!(config.devices, Devices::Only(vec![1, 0]));
+    let caps = [0, 1, 2].map(|place| config.device_memory.cap(place));
+    assert_eq!(caps, [Some(24 << 30), Some(80 << 30), None]);
+}
+
+#[test]
+fn requests_on_their_way_may_take_a_share_of_the_memory() {
+    let with = |text: &str, memory| parse(text).expect("accepted").arriving_bytes(memory);
+    assert_eq!(with("", 64 << 30), 8 << 30);
+    assert_eq!(with("", 1 << 30), 257 << 20, "the largest request passes");
+    let stated = "[limits]\narriving_bytes = \"1GiB\"";
+    assert_eq!(with(stated, 64 << 30), 1 << 30);
+    let small = refusal("[limits]\narriving_bytes = \"1MiB\"");
+    assert!(
+        small.contains("found 1048576, expected 269484032 or more"),
+        "{small}"
+    );
+}
+
+#[test]
 fn values_out_of_range_are_refused() {
     for text in [
         "[limits]\njobs = 0",
         "[limits]\njobs = -1",
+        "[limits]\nrunning_jobs = 0",
         "[pipeline]\nsynthesis_lookahead = 0",
         "[memory]\ntotal_budget = \"lots\"",
         "[memory]\nsafety_margin = -5",
