@@ -1,49 +1,13 @@
 //! `cuzk-bench status`.
 
-use cuzk_proto::v1::srs_status::Tier;
-use cuzk_proto::v1::{GetStatusRequest, GetStatusResponse, GpuStatus, QueueStatus, SrsStatus};
-use serde::Serialize;
+mod model;
+
+use cuzk_proto::v1::GetStatusRequest;
 
 use crate::client::connect;
 use crate::error::Error;
 use crate::output::{self, Output};
-
-#[derive(Serialize)]
-struct Status {
-    uptime_seconds: u64,
-    proofs_completed: u64,
-    proofs_failed: u64,
-    memory_reserved_bytes: u64,
-    memory_limit_bytes: u64,
-    devices: Vec<Device>,
-    parameters: Vec<Parameters>,
-    queues: Vec<Queue>,
-}
-
-#[derive(Serialize)]
-struct Device {
-    ordinal: u32,
-    name: String,
-    memory_total_bytes: u64,
-    memory_free_bytes: u64,
-    job_id: String,
-    proof_kind: String,
-}
-
-#[derive(Serialize)]
-struct Parameters {
-    circuit_id: String,
-    tier: &'static str,
-    size_bytes: u64,
-    in_use_by: u32,
-}
-
-#[derive(Serialize)]
-struct Queue {
-    proof_kind: String,
-    pending: u32,
-    in_progress: u32,
-}
+use model::{Job, Parameters, Status};
 
 pub(crate) async fn run(addr: &str, output: Output) -> Result<(), Error> {
     let answer = connect(addr)
@@ -68,9 +32,10 @@ fn print_text(status: &Status) {
     );
     println!("devices:");
     for device in &status.devices {
-        let work = match device.job_id.as_str() {
-            "" => "idle".to_owned(),
-            job => format!("{} {job}", device.proof_kind),
+        let work = match (device.job_id.as_str(), device.cause.as_str()) {
+            ("", "") => device.state.clone(),
+            ("", cause) => format!("{}: {cause}", device.state),
+            (job, _) => format!("{} {job}", device.proof_kind),
         };
         println!(
             "  {} {} ({} of {} free): {work}",
@@ -82,13 +47,7 @@ fn print_text(status: &Status) {
     }
     println!("parameters:");
     for entry in &status.parameters {
-        println!(
-            "  {} {} {} in use by {}",
-            entry.circuit_id,
-            entry.tier,
-            output::bytes(entry.size_bytes),
-            entry.in_use_by
-        );
+        print_parameters(entry);
     }
     println!("queues:");
     for queue in &status.queues {
@@ -97,62 +56,115 @@ fn print_text(status: &Status) {
             queue.proof_kind, queue.pending, queue.in_progress
         );
     }
-}
-
-impl From<GetStatusResponse> for Status {
-    fn from(answer: GetStatusResponse) -> Self {
-        Self {
-            uptime_seconds: answer.uptime_seconds,
-            proofs_completed: answer.total_proofs_completed,
-            proofs_failed: answer.total_proofs_failed,
-            memory_reserved_bytes: answer.pinned_memory_bytes,
-            memory_limit_bytes: answer.pinned_memory_limit_bytes,
-            devices: answer.gpus.into_iter().map(Device::from).collect(),
-            parameters: answer
-                .loaded_srs
-                .into_iter()
-                .map(Parameters::from)
-                .collect(),
-            queues: answer.queues.into_iter().map(Queue::from).collect(),
-        }
+    println!("jobs:");
+    for job in &status.jobs {
+        println!("  {}", line_of(job));
     }
 }
 
-impl From<GpuStatus> for Device {
-    fn from(gpu: GpuStatus) -> Self {
-        Self {
-            ordinal: gpu.ordinal,
-            name: gpu.name,
-            memory_total_bytes: gpu.vram_total_bytes,
-            memory_free_bytes: gpu.vram_free_bytes,
-            job_id: gpu.current_job_id,
-            proof_kind: gpu.current_proof_kind,
-        }
+fn print_parameters(entry: &Parameters) {
+    println!(
+        "  {} {} {} in use by {}{}{}",
+        entry.circuit_id,
+        entry.tier,
+        output::bytes(entry.size_bytes),
+        entry.in_use_by,
+        match entry.insecure {
+            true => ", INSECURE developer parameters",
+            false => "",
+        },
+        match entry.check.as_str() {
+            "checking" => ", digest still being checked",
+            _ => "",
+        },
+    );
+    if !entry.error.is_empty() {
+        println!("    failed: {}", entry.error);
     }
-}
-
-impl From<SrsStatus> for Parameters {
-    fn from(srs: SrsStatus) -> Self {
-        let tier = match srs.tier() {
-            Tier::Hot => "HOT",
-            Tier::Warm => "WARM",
-            Tier::Cold => "COLD",
+    for key in &entry.keys {
+        let about = match (&key.plan, key.error.as_str()) {
+            (Some(plan), _) => format!(": {plan}"),
+            (None, "") => String::new(),
+            (None, error) => format!(": {error}"),
         };
-        Self {
-            circuit_id: srs.circuit_id,
-            tier,
-            size_bytes: srs.size_bytes,
-            in_use_by: srs.ref_count,
-        }
+        println!("    device {} {}{about}", key.device, key.state);
     }
 }
 
-impl From<QueueStatus> for Queue {
-    fn from(queue: QueueStatus) -> Self {
-        Self {
-            proof_kind: queue.proof_kind,
-            pending: queue.pending,
-            in_progress: queue.in_progress,
-        }
+fn line_of(job: &Job) -> String {
+    let client = match job.request_id.as_str() {
+        "" => String::new(),
+        id => format!(" {id}"),
+    };
+    let state = match job.partitions {
+        0 => job.state.clone(),
+        all => format!(
+            "{}, {} of {all} partitions proved",
+            job.state, job.partitions_proved
+        ),
+    };
+    let waits = match job.waits_for.as_str() {
+        "" => String::new(),
+        what => format!(", waits for {what}"),
+    };
+    format!(
+        "{}{client} {} {} {state}, {:.1} s old, waited {:.1} s{waits}",
+        job.job_id,
+        job.circuit_id,
+        job.priority,
+        job.age_ms as f64 / 1e3,
+        job.queue_wait_ms as f64 / 1e3,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use cuzk_proto::v1;
+
+    use super::model::Plan;
+    use super::*;
+
+    #[test]
+    fn a_plan_says_what_streams() {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let mut plan = v1::MemoryPlan {
+            resident_queries: names(&["L", "B in G2"]),
+            streamed_queries: names(&["H", "A", "B in G1"]),
+            resident_bytes: 3 << 30,
+            streamed_bytes: 2 << 30,
+            scratch_bytes: 1 << 30,
+            memory_cap_bytes: 16 << 30,
+        };
+        assert_eq!(
+            Plan::from(plan.clone()).to_string(),
+            "L, B in G2 resident (3.0 GiB), H, A, B in G1 streamed (2.0 GiB a proof), scratch 1.0 GiB, within 16.0 GiB"
+        );
+        plan.streamed_queries.clear();
+        plan.memory_cap_bytes = 0;
+        let text = Plan::from(plan).to_string();
+        assert!(
+            text.contains("nothing streamed") && !text.contains("within"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_job_says_how_far_it_is_and_what_it_waits_for() {
+        let job = v1::JobStatus {
+            job_id: "id".into(),
+            request_id: "porep-1-2".into(),
+            circuit_id: "porep-32g".into(),
+            priority: v1::Priority::Normal.into(),
+            state: "partitions".into(),
+            waits_for: "a device".into(),
+            age_ms: 12_345,
+            queue_wait_ms: 2_000,
+            partitions_proved: 3,
+            partitions: 10,
+        };
+        assert_eq!(
+            line_of(&Job::from(job)),
+            "id porep-1-2 porep-32g NORMAL partitions, 3 of 10 partitions proved, 12.3 s old, waited 2.0 s, waits for a device"
+        );
     }
 }

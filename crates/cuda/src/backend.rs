@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuzk_groth16::{
-    Backend, Blinding, ParameterFile, Proof, ProveError, QuerySums, VerifyingKey, assemble,
+    Backend, Blinding, HostGrant, ParameterFile, Placement, Proof, ProveError, QuerySums,
+    VerifyingKey, assemble,
 };
 use cuzk_r1cs::{R1cs, Witness, WitnessLayout};
 
@@ -16,7 +17,12 @@ use crate::stored::{BasesSource, HostQueries};
 
 impl From<DeviceError> for ProveError {
     fn from(error: DeviceError) -> Self {
-        Self::Device(Box::new(error))
+        match error {
+            DeviceError::OutOfMemory { .. } | DeviceError::NoRoom { .. } => {
+                Self::DeviceMemory(Box::new(error))
+            }
+            _ => Self::Device(Box::new(error)),
+        }
     }
 }
 
@@ -123,12 +129,21 @@ impl CudaBackend {
         circuit: Arc<R1cs>,
         source: BasesSource<'_>,
     ) -> Result<Resident, ProveError> {
+        self.place_granted(circuit, source, &|_| Ok(()))
+    }
+
+    fn place_granted(
+        &self,
+        circuit: Arc<R1cs>,
+        source: BasesSource<'_>,
+        grant: &HostGrant<'_>,
+    ) -> Result<Resident, ProveError> {
         let counted = match &source {
             BasesSource::Device(bases) => bases.bytes(),
             _ => 0,
         };
         let available = || self.available(counted);
-        let resident = Resident::new(&self.device, circuit, source, available)?;
+        let resident = Resident::new(&self.device, circuit, source, available, grant)?;
         tracing::info!(device = %self.identity, plan = %resident.plan(), "memory plan");
         self.reserve(&resident)?;
         Ok(resident)
@@ -220,10 +235,31 @@ impl Backend for CudaBackend {
     }
 
     fn load(&self, circuit: Arc<R1cs>, params: Arc<ParameterFile>) -> Result<CudaKey, ProveError> {
+        self.load_granted(circuit, params, &|_| Ok(()))
+    }
+
+    fn load_granted(
+        &self,
+        circuit: Arc<R1cs>,
+        params: Arc<ParameterFile>,
+        grant: &HostGrant<'_>,
+    ) -> Result<CudaKey, ProveError> {
         params.check_circuit(&circuit)?;
-        let resident = self.place(circuit, BasesSource::File(&params))?;
+        let resident = self.place_granted(circuit, BasesSource::File(&params), grant)?;
         let vk = params.vk().clone();
         Ok(CudaKey { vk, resident })
+    }
+
+    fn placement(&self, key: &CudaKey) -> Option<Placement> {
+        let plan = key.resident.plan();
+        Some(Placement {
+            resident: plan.queries(false),
+            streamed: plan.queries(true),
+            resident_bytes: plan.resident_bytes(),
+            streamed_bytes: plan.streamed_bytes(),
+            scratch_bytes: plan.scratch_bytes(),
+            memory_cap_bytes: self.memory_cap,
+        })
     }
 
     fn prove(

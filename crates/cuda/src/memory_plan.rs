@@ -242,6 +242,13 @@ impl MemoryPlan {
         }
     }
 
+    /// Names of the queries that are streamed, or of those that are not.
+    pub fn queries(&self, streamed: bool) -> Vec<&'static str> {
+        let names = QUERY_NAMES.into_iter().zip(self.streamed);
+        let names = names.filter(|query| query.1 == streamed);
+        names.map(|query| query.0).collect()
+    }
+
     /// Bytes of bases that stay on the device.
     pub fn resident_bytes(&self) -> u64 {
         self.query_bytes.iter().sum::<u64>() - self.streamed_bytes()
@@ -277,8 +284,7 @@ impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
         let list = |streamed: bool| {
-            let names = QUERY_NAMES.iter().zip(self.streamed);
-            let names: Vec<_> = names.filter(|n| n.1 == streamed).map(|n| *n.0).collect();
+            let names = self.queries(streamed);
             if names.is_empty() {
                 "nothing".to_owned()
             } else {

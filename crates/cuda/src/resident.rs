@@ -8,7 +8,7 @@ use blstrs::{G1Projective, G2Projective, Scalar};
 use cuzk_groth16::field::Isa;
 use cuzk_groth16::ntt::Domain;
 use cuzk_groth16::quotient::quotient;
-use cuzk_groth16::{ProveError, QuerySums};
+use cuzk_groth16::{HostGrant, ProveError, QuerySums};
 use cuzk_r1cs::{Matrix, R1cs, Witness};
 use ff::{Field, PrimeField};
 use group::Group;
@@ -62,11 +62,12 @@ struct Scratch<'a> {
 
 impl Resident {
     /// Puts a circuit and its bases on a device, with the plan that suits `available` bytes of memory for bases and scratch
-    /// memory, beyond what the circuit itself takes. Bases of a device that stay there count as well.
+    /// memory, beyond what the circuit itself takes. Bases of a device that stay there count as well. `grant` is asked for the
+    /// host's memory that streamed bases take.
     ///
     /// # Errors
-    /// When the domain is larger than there are kernels for, no plan fits, memory runs out, a point is off its curve, or the
-    /// device fails.
+    /// When the domain is larger than there are kernels for, no plan fits, host memory for what streams is not granted, memory
+    /// runs out, a point is off its curve, or the device fails.
     ///
     /// # Panics
     /// When the numbers of bases are not the circuit's.
@@ -75,6 +76,7 @@ impl Resident {
         circuit: Arc<R1cs>,
         source: BasesSource<'_>,
         available: impl FnOnce() -> Result<u64, DeviceError>,
+        grant: &HostGrant<'_>,
     ) -> Result<Self, ProveError> {
         let on_device = DeviceCircuit::new(device, &circuit)?;
         let transform = Transform::new(device, circuit.log_domain())?;
@@ -82,10 +84,13 @@ impl Resident {
         let shape = maps.shape(&circuit, &on_device);
         let mut plan = choose(device, &shape, available()?)?;
         maps.cut(device, &mut plan)?;
+        let streams = plan.streamed.contains(&true);
+        if streams {
+            grant(plan.streamed_bytes()).map_err(ProveError::HostMemory)?;
+        }
         let bases = StoredQueries::new(device, source, circuit.log_domain(), &plan)?;
         maps.check(&bases);
         let side_by_side = plan.beside[0] > 0;
-        let streams = plan.streamed.contains(&true);
         let lane = streams.then(|| device.another()).transpose()?;
         let lanes = if side_by_side {
             let [l, a, b_g1, b_g2] = [(); 4].map(|()| device.another());

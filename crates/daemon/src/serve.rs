@@ -116,10 +116,7 @@ async fn last_answers<T>(server: JoinHandle<T>) {
 }
 
 fn start_engine(config: &Config, devices: Vec<Arc<dyn Device>>) -> Result<Engine<Filecoin>, Error> {
-    let store = Store {
-        param_dir: config.param_cache.clone(),
-        circuit_dir: config.state_dir.join("circuits"),
-    };
+    let store = Store::new(&config.param_cache, config.state_dir.join("circuits"));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cpu_threads = config.threads.unwrap_or(cores).min(cores);
     let limits = Limits {
@@ -161,16 +158,20 @@ fn memory_budget(config: &Config) -> Result<u64, Error> {
         .ok_or(Error::NoMemory { total, margin })
 }
 
-/// Loads the circuits that the configuration names, one after the other, while the service serves.
+/// Loads the circuits that the configuration names, one after the other, while the service serves. Until all are there, `/readyz`
+/// says which are not, and why.
 fn preload(config: &Config, engine: &Engine<Filecoin>) {
     let (circuits, engine) = (config.preload.clone(), engine.clone());
+    circuits.iter().for_each(|circuit| engine.pin(*circuit));
     tokio::spawn(async move {
         for circuit in circuits {
-            match engine.preload(circuit, true).await {
+            match engine.preload(circuit).await {
                 Ok(loaded) => {
                     tracing::info!(%circuit, ms = loaded.load_ms, "preloaded and pinned");
                 }
-                Err(error) => tracing::error!(%error, "srs.preload"),
+                Err(error) => {
+                    tracing::error!(%circuit, %error, "a circuit of srs.preload cannot be loaded; the service is not ready, and serves the others");
+                }
             }
         }
     });

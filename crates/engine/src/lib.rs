@@ -27,6 +27,7 @@ mod workers;
 pub use crate::core::DeviceWork;
 pub use budget::{Budget, Held, Refused, Reservation};
 pub use counters::{CircuitTotals, Counters};
+pub use cuzk_groth16::{HostGrant, Placement};
 pub use engine::{Engine, Preloaded, Readiness, Settings, Submission, Submitted, Waited};
 pub use error::{EngineError, StartError};
 pub use filecoin::{BackendDevice, Device, Filecoin, LoadedKey, MemoryProbe, OpenCircuit, Store};
@@ -34,9 +35,9 @@ pub use job::{Finished, JobId, Outcome, Timings};
 pub use journal::{JournalError, RecordError};
 pub use limits::Limits;
 pub use payload::PayloadDigest;
-pub use pipeline::{Decoded, DeviceInfo, Footprint, Opened, Pipeline, ProveFault};
+pub use pipeline::{Decoded, DeviceInfo, Footprint, LateCheck, Opened, Pipeline, ProveFault};
 pub use priority::Priority;
 pub use status::{
-    CircuitStatus, DeviceStatus, JobStatus, MemoryStatus, PartitionStatus, QueueStatus, RecentJob,
-    Status,
+    CircuitStatus, DeviceStatus, JobStatus, KeyStatus, MemoryStatus, PartitionStatus, QueueStatus,
+    RecentJob, Status,
 };

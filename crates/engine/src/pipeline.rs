@@ -12,6 +12,7 @@
 //! Only [`verify`](Pipeline::verify) makes a `Verified`, and only that becomes a completed job: no unverified proof can leave.
 
 use cuzk_filecoin::{CircuitId, ProofRequest, RequestError};
+use cuzk_groth16::{HostGrant, Placement};
 
 /// How requests become proofs. All methods but the cheap ones named so may take long; the engine calls them from its own threads.
 pub trait Pipeline: Send + Sync + 'static {
@@ -43,8 +44,19 @@ pub trait Pipeline: Send + Sync + 'static {
     /// Compiles a circuit, or reads it from the cache, and opens its parameters.
     fn open(&self, circuit: CircuitId) -> Result<Opened<Self::Circuit>, String>;
 
-    /// Loads an opened circuit's proving key on a device.
-    fn load(&self, device: usize, circuit: &Self::Circuit) -> Result<Self::Key, String>;
+    /// Loads an opened circuit's proving key on a device. Asks for the bytes of the host's memory that the key will hold beyond
+    /// what the circuit's footprint says, before it takes them.
+    fn load(
+        &self,
+        device: usize,
+        circuit: &Self::Circuit,
+        grant: &HostGrant<'_>,
+    ) -> Result<Self::Key, String>;
+
+    /// Where a key's bases are; none where no device keeps any. Cheap.
+    fn placement(_key: &Self::Key) -> Option<Placement> {
+        None
+    }
 
     /// Generates the witness of partition `k`.
     fn witness(
@@ -108,6 +120,29 @@ pub struct Opened<C> {
     pub circuit: C,
     /// The parameters come from a developer's setup: whoever made them can forge proofs.
     pub insecure: bool,
+    /// What is still to be checked of the parameters, beside loading them and proving: one thread takes a minute for 44 GiB.
+    pub check: Option<LateCheck>,
+}
+
+/// A check that is made while proving goes on already. When it fails, the circuit is unloaded and its jobs fail.
+pub struct LateCheck(Box<dyn FnOnce() -> Result<(), String> + Send>);
+
+impl LateCheck {
+    /// What to do; what it answers names the file, what was found and what was expected.
+    pub fn new(check: impl FnOnce() -> Result<(), String> + Send + 'static) -> Self {
+        Self(Box::new(check))
+    }
+
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), String> {
+        self.0()
+    }
+}
+
+impl std::fmt::Debug for LateCheck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LateCheck")
+    }
 }
 
 /// A device, for display.
@@ -129,6 +164,9 @@ pub enum ProveFault {
     /// The device's: another try may succeed.
     #[error("{0}")]
     Device(String),
+    /// The device's, which may be lost: it is tested before it gets other work.
+    #[error("{0}")]
+    Broken(String),
     /// The witness's: no device can prove it.
     #[error("{0}")]
     Input(String),

@@ -1,10 +1,9 @@
 //! Taking over what an earlier process left in the journal.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::core::Core;
-use crate::job::{Job, Outcome, State, Timings};
+use crate::job::{Job, Origin, Outcome};
 use crate::journal::{Recovered, RecoveredJob};
 use crate::pipeline::Pipeline;
 
@@ -29,7 +28,7 @@ fn requeue<P: Pipeline>(core: &mut Core<P>, pipeline: &P, job: RecoveredJob) {
     tracing::info!(job = %id, %circuit, starts, "a job from the journal is queued again");
     core.counters.recovered += 1;
     core.queued_bytes = core.queued_bytes.saturating_add(job.payload_bytes);
-    core.insert(Job {
+    let origin = Origin {
         id,
         request_id: accepted.request_id,
         digest: accepted.digest,
@@ -37,15 +36,8 @@ fn requeue<P: Pipeline>(core: &mut Core<P>, pipeline: &P, job: RecoveredJob) {
         priority: accepted.priority,
         count: accepted.partitions,
         payload_bytes: job.payload_bytes,
-        statement: None,
-        state: State::Queued,
-        doom: None,
-        in_flight: 0,
-        accepted: Instant::now(),
-        timings: Timings::default(),
-        devices: Vec::new(),
-        end: Arc::default(),
-    });
+    };
+    core.insert(Job::new(origin, None));
     if starts >= core.limits.starts {
         let cause = format!(
             "over the limit starts: {starts} processes ended while they worked on this job"

@@ -10,9 +10,26 @@ use crate::error::EngineError;
 use crate::pipeline::Pipeline;
 
 impl<P: Pipeline> Engine<P> {
+    /// Says that a circuit is to be in memory as long as the engine runs: it is not evicted, and the picture shows it, and what
+    /// keeps it from being loaded. [`preload`](Self::preload) loads it.
+    pub fn pin(&self, circuit: CircuitId) {
+        self.shared.update(|core| core.slot(circuit).pinned = true);
+    }
+
     /// Loads a circuit and its parameters, and answers when they are loaded. Fails at once when the memory budget has no room for them.
-    /// A pinned circuit is never evicted.
-    pub async fn preload(&self, circuit: CircuitId, pin: bool) -> Result<Preloaded, EngineError> {
+    pub async fn preload(&self, circuit: CircuitId) -> Result<Preloaded, EngineError> {
+        let loaded = self.load(circuit).await;
+        if let Err(error) = &loaded {
+            let cause = match error {
+                EngineError::Circuit { cause, .. } => cause.clone(),
+                other => other.to_string(),
+            };
+            self.shared.update(|core| core.pin_failed(circuit, cause));
+        }
+        loaded
+    }
+
+    async fn load(&self, circuit: CircuitId) -> Result<Preloaded, EngineError> {
         let footprint = self
             .shared
             .pipeline
@@ -29,9 +46,7 @@ impl<P: Pipeline> Engine<P> {
                     what: format!("circuit {circuit}"),
                     source,
                 })?;
-            let slot = core.slot(circuit);
-            slot.pinned |= pin;
-            slot.preloads += 1;
+            core.slot(circuit).preloads += 1;
             Ok(before)
         })?;
         let hold = PreloadHold {

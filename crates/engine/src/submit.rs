@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cuzk_filecoin::ProofRequest;
 
@@ -10,7 +10,7 @@ use crate::budget::Refused;
 use crate::core::Entry;
 use crate::engine::{Engine, Shared, Submission, Submitted};
 use crate::error::EngineError;
-use crate::job::{Job, JobId, Kept, State, Timings, unix_ms};
+use crate::job::{Job, JobId, Kept, Origin, unix_ms};
 use crate::journal::Accepted;
 use crate::payload::{PayloadDigest, payload_bytes};
 use crate::pipeline::{Decoded, Footprint, Pipeline};
@@ -183,7 +183,7 @@ impl<P: Pipeline> Shared<P> {
             let room = core.limits.statement_bytes;
             let keep = core.statement_bytes.saturating_add(decoded.bytes) <= room;
             core.counters.accepted += 1;
-            core.insert(Job {
+            let origin = Origin {
                 id,
                 request_id: accepted.request_id.clone(),
                 digest: accepted.digest,
@@ -191,18 +191,12 @@ impl<P: Pipeline> Shared<P> {
                 priority: accepted.priority,
                 count: decoded.partitions,
                 payload_bytes,
-                statement: keep.then(|| Kept {
-                    statement: Arc::new(decoded.statement),
-                    bytes: decoded.bytes,
-                }),
-                state: State::Queued,
-                doom: None,
-                in_flight: 0,
-                accepted: Instant::now(),
-                timings: Timings::default(),
-                devices: Vec::new(),
-                end: Arc::default(),
+            };
+            let statement = keep.then(|| Kept {
+                statement: Arc::new(decoded.statement),
+                bytes: decoded.bytes,
             });
+            core.insert(Job::new(origin, statement));
             core.position(id)
         })
     }

@@ -1,4 +1,4 @@
-//! The threads: some for CPU work, one that loads, one a device.
+//! The threads: some for CPU work, one that loads, one that checks what was loaded, one a device.
 //!
 //! Each asks the core for the most urgent task, does it without the lock, catches its panic, and reports. A panic ends one job.
 
@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::core::{Core, CpuTask, DeviceTask, LoadTask, Phase, Verification};
+use crate::core::{CheckTask, Core, CpuTask, DeviceTask, LoadTask, Phase, Verification};
 use crate::engine::Shared;
 use crate::job::JobId;
 use crate::pipeline::{Pipeline, ProveFault};
@@ -32,6 +32,9 @@ pub(crate) fn spawn<P: Pipeline>(shared: &Arc<Shared<P>>, cpu_threads: usize) ->
             });
         })?;
     }
+    start(shared, "checker".into(), |shared| {
+        run(shared, Core::next_check, do_check_task);
+    })?;
     start(shared, "loader".into(), |shared| {
         run(shared, Core::next_load, do_load_task);
     })
@@ -163,11 +166,25 @@ fn do_load_task<P: Pipeline>(shared: &Shared<P>, task: LoadTask<P>) {
             device,
             opened,
         } => {
-            let result = guarded(shared, || shared.pipeline.load(device, &opened));
+            let grant = |bytes| {
+                let now = Instant::now();
+                shared.update(|core| core.grant_stream(circuit, device, bytes, now))
+            };
+            let result = guarded(shared, || shared.pipeline.load(device, &opened, &grant));
             let now = Instant::now();
             shared.update(|core| core.load_done(circuit, device, flat(result), now));
         }
     }
+}
+
+fn do_check_task<P: Pipeline>(shared: &Shared<P>, task: CheckTask<P>) {
+    let CheckTask {
+        circuit,
+        opened,
+        check,
+    } = task;
+    let result = flat(guarded(shared, || check.run()));
+    shared.update(|core| core.check_done(circuit, &opened, result));
 }
 
 /// Runs a stage; a panic becomes its text.

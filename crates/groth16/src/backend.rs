@@ -22,6 +22,21 @@ pub trait Backend: Send + Sync {
     fn load(&self, circuit: Arc<R1cs>, params: Arc<ParameterFile>)
     -> Result<Self::Key, ProveError>;
 
+    /// [`load`](Self::load), which asks before it takes memory of the host that the key is to hold as long as it lives.
+    fn load_granted(
+        &self,
+        circuit: Arc<R1cs>,
+        params: Arc<ParameterFile>,
+        _grant: &HostGrant<'_>,
+    ) -> Result<Self::Key, ProveError> {
+        self.load(circuit, params)
+    }
+
+    /// Where a key's bases are; none where no device keeps any.
+    fn placement(&self, _key: &Self::Key) -> Option<Placement> {
+        None
+    }
+
     /// Proves that `witness` satisfies the circuit. An unsatisfying witness gives a proof that does not verify: whoever
     /// hands out proofs verifies them first.
     fn prove(
@@ -30,6 +45,26 @@ pub trait Backend: Send + Sync {
         witness: &Witness,
         blinding: &Blinding,
     ) -> Result<Proof, ProveError>;
+}
+
+/// Asked for bytes of the host's memory; a refusal says why.
+pub type HostGrant<'a> = dyn Fn(u64) -> Result<(), String> + 'a;
+
+/// Where a key's bases are. Sizes are in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Placement {
+    /// Queries whose bases stay on the device: of H, L, A, B in G1 and B in G2.
+    pub resident: Vec<&'static str>,
+    /// Queries whose bases come from the host's memory for every proof.
+    pub streamed: Vec<&'static str>,
+    /// Bases that stay.
+    pub resident_bytes: u64,
+    /// Bases that come, and wait in the host's memory.
+    pub streamed_bytes: u64,
+    /// What a proof works in on the device, which all keys share.
+    pub scratch_bytes: u64,
+    /// What of the device's memory may be used, where that is not all of it.
+    pub memory_cap_bytes: Option<u64>,
 }
 
 /// Why there is no proof.
@@ -61,7 +96,13 @@ pub enum ProveError {
         /// `A`, `B` or `C`.
         point: char,
     },
-    /// The device failed.
+    /// The host's memory for bases that stream to the device was not granted.
+    #[error("host memory for bases that stream to the device: {0}")]
+    HostMemory(String),
+    /// The device has not enough memory; others may have taken it.
+    #[error("device: {0}")]
+    DeviceMemory(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The device failed, and may be lost.
     #[error("device: {0}")]
     Device(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

@@ -23,10 +23,10 @@ pub mod setup;
 mod verify;
 mod vk;
 
-pub use backend::{Backend, ProveError};
+pub use backend::{Backend, HostGrant, Placement, ProveError};
 pub use params::{
-    CheckedFiles, G1_BYTES, G1Points, G2_BYTES, G2Points, ParameterFile, ParamsError, PointError,
-    PublishedDigests, Query, Trust,
+    CheckedFiles, G1_BYTES, G1Points, G2_BYTES, G2Points, ParameterFile, ParamsError, PendingCheck,
+    PointError, PublishedDigests, Query, Trust,
 };
 pub use progress::{NoProgress, Progress};
 pub use proof::{Blinding, PROOF_BYTES, Proof, ProofError};

@@ -331,3 +331,49 @@ fn verifying_key_points_must_have_prime_order() {
         other => panic!("{other:?}"),
     }
 }
+
+/// The published digest of a large file takes a minute: it may be computed beside the first proofs, and is remembered.
+#[test]
+fn the_published_digest_may_be_compared_later_where_that_of_the_key_is_right() {
+    let fixture = example();
+    let (params, vk) = (fixture.params_path(), fixture.vk_path());
+    fs::remove_file(marker_path(&params)).expect("the marker");
+    let published = PublishedDigests {
+        params: fixture.params.digest(&NoProgress),
+        vk: fixture.params.vk().digest(),
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let notes = CheckedFiles::new(folder.path());
+    let ahead = |vk: Option<&Path>| {
+        ParameterFile::load_ahead(&params, vk, Some(&published), Some(&notes), &NoProgress)
+    };
+
+    // One bit of the last point.
+    let intact = fs::read(&params).expect("the file");
+    let mut damaged = intact.clone();
+    *damaged.last_mut().expect("bytes") ^= 1;
+    write(&params, &damaged);
+    let (file, trust, check) = ahead(Some(&vk)).expect("nothing wrong so far");
+    assert_eq!(trust, Trust::Published);
+    let error = check.expect("not checked").run(&file, &NoProgress);
+    let error = error.expect_err("damaged").to_string();
+    let found = file.digest(&NoProgress);
+    for part in [params.to_str().expect("a path"), &found, &published.params] {
+        assert!(error.contains(part), "{error}");
+    }
+    // Without the key's own file nothing vouches for the key: the digest is compared at once.
+    assert!(ahead(None).is_err());
+
+    write(&params, &intact);
+    let (file, _, check) = ahead(Some(&vk)).expect("intact");
+    let passed = check.expect("not checked yet").run(&file, &NoProgress);
+    passed.expect("intact");
+    let (_, _, check) = ahead(Some(&vk)).expect("intact");
+    assert!(check.is_none(), "remembered");
+
+    // Another key than the published one is found at once.
+    let mut other = fs::read(&vk).expect("the key");
+    *other.last_mut().expect("bytes") ^= 1;
+    write(&vk, &other);
+    assert!(matches!(ahead(Some(&vk)), Err(ParamsError::Digest { path, .. }) if path == vk));
+}

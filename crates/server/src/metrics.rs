@@ -176,27 +176,46 @@ fn gauges(text: &mut Text, status: &Status) {
 }
 
 fn devices(text: &mut Text, status: &Status) {
-    type Value = fn(&cuzk_engine::DeviceStatus) -> u64;
+    type Value = fn(&cuzk_engine::DeviceStatus) -> f64;
     let gauges: [(&str, &str, Value); 4] = [
         (
             "device_usable",
             "1 unless the device failed its self-test.",
-            |d| u64::from(d.state != "left out"),
+            |d| f64::from(u8::from(d.state != "left out")),
         ),
         ("device_busy", "1 while the device proves.", |d| {
-            u64::from(d.state == "proving")
+            f64::from(u8::from(d.state == "proving"))
         }),
         ("device_memory_bytes", "Memory of the device.", |d| {
-            d.info.memory_total
+            d.info.memory_total as f64
         }),
         (
             "device_memory_free_bytes",
             "Free memory of the device.",
-            |d| d.info.memory_free,
+            |d| d.info.memory_free as f64,
         ),
     ];
-    for (name, help, value) in gauges {
-        text.family(name, "gauge", help);
+    let counters: [(&str, &str, Value); 3] = [
+        (
+            "device_partitions_proved_total",
+            "Partitions that the device proved.",
+            |d| d.work.proved as f64,
+        ),
+        (
+            "device_partitions_failed_total",
+            "Partitions that the device failed on.",
+            |d| d.work.failed as f64,
+        ),
+        (
+            "device_busy_seconds_total",
+            "Time that the device worked on partitions.",
+            |d| seconds(d.work.busy_ms),
+        ),
+    ];
+    let gauges = gauges.into_iter().map(|gauge| ("gauge", gauge));
+    let counters = counters.into_iter().map(|counter| ("counter", counter));
+    for (kind, (name, help, value)) in gauges.chain(counters) {
+        text.family(name, kind, help);
         for device in &status.devices {
             let ordinal = device.ordinal.to_string();
             let labels = [("ordinal", ordinal.as_str()), ("name", &device.info.name)];

@@ -123,7 +123,7 @@ impl<P: Pipeline> ProvingEngine for Service<P> {
         request: Request<v1::PreloadSrsRequest>,
     ) -> Result<Response<v1::PreloadSrsResponse>, Status> {
         let circuit = circuit_id(&request.into_inner().circuit_id)?;
-        let loaded = self.engine.preload(circuit, false).await;
+        let loaded = self.engine.preload(circuit).await;
         let loaded = loaded.map_err(|e| errors::status(&e))?;
         Ok(Response::new(v1::PreloadSrsResponse {
             already_loaded: loaded.already_loaded,

@@ -6,7 +6,7 @@ use cuzk_cuda::CudaKey;
 use cuzk_engine::{Decoded, DeviceInfo, Footprint, Opened, Pipeline, ProveFault};
 use cuzk_filecoin::generate::Generator;
 use cuzk_filecoin::{CircuitId, ProofRequest, RequestError, Statement, VerifiedProof};
-use cuzk_groth16::{Backend, Blinding, PreparedVerifyingKey, Proof};
+use cuzk_groth16::{Backend, Blinding, HostGrant, PreparedVerifyingKey, Proof};
 use cuzk_r1cs::{R1cs, Witness};
 
 use crate::gpu::Gpu;
@@ -98,10 +98,16 @@ impl Pipeline for FullSize {
         Ok(Opened {
             circuit: (),
             insecure: true,
+            check: None,
         })
     }
 
-    fn load(&self, device: usize, _circuit: &()) -> Result<Arc<Prover>, String> {
+    fn load(
+        &self,
+        device: usize,
+        _circuit: &(),
+        _grant: &HostGrant<'_>,
+    ) -> Result<Arc<Prover>, String> {
         Ok(self.provers[device].clone())
     }
 
@@ -120,7 +126,7 @@ impl Pipeline for FullSize {
     ) -> Result<Proof, ProveFault> {
         let Prover { gpu, key } = &**prover;
         let proof = gpu.backend.prove(key, witness, &Blinding::random());
-        proof.map_err(|cause| ProveFault::Device(cause.to_string()))
+        proof.map_err(|cause| ProveFault::Broken(cause.to_string()))
     }
 
     fn verify(

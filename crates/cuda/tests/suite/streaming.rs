@@ -52,7 +52,9 @@ impl Case {
     fn check(&self, source: BasesSource<'_>, available: u64) -> Result<MemoryPlan, ProveError> {
         let backend = CudaBackend::new(device()).expect("a backend");
         let circuit = self.circuit.clone();
-        let resident = Resident::new(backend.device(), circuit, source, || Ok(available))?;
+        let resident = Resident::new(backend.device(), circuit, source, || Ok(available), &|_| {
+            Ok(())
+        })?;
         backend.reserve(&resident)?;
         for round in 0..2 {
             let sums = backend.sums(&resident, &self.witness)?;
@@ -70,7 +72,7 @@ impl Case {
     /// The least that any plan needs.
     fn least(&self) -> u64 {
         let refused = self.check(BasesSource::File(&self.params), 0).err();
-        let Some(ProveError::Device(cause)) = refused else {
+        let Some(ProveError::DeviceMemory(cause)) = refused else {
             panic!("nothing fits in no memory");
         };
         match cause.downcast_ref::<DeviceError>() {

@@ -230,3 +230,38 @@ async fn bad_input_and_missing_or_truncated_parameters_are_named() {
     assert!(message.contains("expected"), "{message}");
     assert_eq!(daemon.get("/healthz").0, "HTTP/1.1 200 OK");
 }
+
+/// An operator who asked for a circuit is told everywhere that it is not there.
+#[test]
+fn a_preload_that_fails_is_shown_in_log_status_and_readiness() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("cuzk.toml");
+    std::fs::write(&config, "[srs]\npreload = [\"porep-2k\"]\n").unwrap();
+    let mut command = on_free_ports(dir.path());
+    command.arg("--config").arg(&config);
+    let daemon = Daemon::start(dir.path(), command);
+    let cause = "no such parameter file";
+    let begun = std::time::Instant::now();
+    let ready = loop {
+        let (code, body) = daemon.get("/readyz");
+        assert!(code.contains("503"), "{code}");
+        let ready: serde_json::Value = serde_json::from_str(&body).unwrap();
+        if ready["reasons"].to_string().contains(cause) {
+            break ready;
+        }
+        assert!(begun.elapsed().as_secs() < 60, "{body}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    let reasons = ready["reasons"].to_string();
+    assert!(reasons.contains("srs.preload: porep-2k: "), "{reasons}");
+    let status: serde_json::Value = serde_json::from_str(&daemon.get("/status").1).unwrap();
+    let circuit = &status["circuits"][0];
+    assert_eq!(circuit["circuit"], "porep-2k");
+    assert!(circuit["error"].to_string().contains(cause), "{circuit}");
+    let log = daemon.log();
+    let error = log.lines().find(|line| line.contains("ERROR")).unwrap();
+    assert!(
+        error.contains("srs.preload") && error.contains(cause),
+        "{error}"
+    );
+}

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use cuzk_filecoin::CircuitId;
 
-use super::{Core, Phase, SlotState};
+use super::{Core, KeyState, Phase, Slot, SlotState};
 use crate::budget::{Refused, Reservation};
 use crate::job::{Job, JobId, Partition, Running, Stage, State};
 use crate::pipeline::{Footprint, Pipeline};
@@ -74,12 +74,14 @@ impl<P: Pipeline> Core<P> {
             }
             None => Stage::Decode,
         };
-        job.timings.queue_ms = ms(now.saturating_duration_since(job.accepted));
+        let idle = job.idle_until(now);
         job.state = State::Running(Running {
             reservation,
             stage,
             partitions: (0..job.count).map(|_| Partition::new()).collect(),
             started: now,
+            idle,
+            doubt: None,
         });
         self.outbox.started.push(id);
     }
@@ -142,8 +144,8 @@ impl<P: Pipeline> Core<P> {
             .filter(|(id, slot)| Some(**id) != keep && !slot.pinned && !slot.busy())
             .filter(|(_, slot)| now.saturating_duration_since(slot.last_used) >= self.min_idle)
             .filter_map(|(id, slot)| {
-                let bytes = slot.reservation.as_ref()?.bytes();
-                Some((slot.last_used, *id, bytes))
+                slot.reservation.as_ref()?;
+                Some((slot.last_used, *id, slot.reserved_bytes()))
             })
             .collect();
         idle.sort();
@@ -168,9 +170,40 @@ impl<P: Pipeline> Core<P> {
         let Some(slot) = self.circuits.get_mut(&circuit) else {
             return 0;
         };
-        let (state, keys, reservation) = slot.clear();
+        let (state, keys, reservations) = slot.clear();
         self.outbox.circuits.push((state, keys));
-        reservation.map_or(0, |r| self.budget.release(r))
+        let freed = reservations.into_iter().map(|r| self.budget.release(r));
+        freed.sum()
+    }
+
+    /// Reserves the host's memory that a key under way will stream to its device from.
+    pub(crate) fn grant_stream(
+        &mut self,
+        circuit: CircuitId,
+        device: usize,
+        bytes: u64,
+        now: Instant,
+    ) -> Result<(), String> {
+        let loading = |slot: &Slot<P>| matches!(slot.keys[device], KeyState::Loading);
+        if !self.circuits.get(&circuit).is_some_and(loading) {
+            return Err(format!("{circuit} was unloaded meanwhile"));
+        }
+        self.release_stream(circuit, device);
+        let name = &self.devices[device].name;
+        let what = format!("bases of {circuit} that stream to {name}");
+        let granted = self
+            .make_room(bytes, Some(circuit), now)
+            .and_then(|()| self.budget.reserve(what, bytes));
+        let reservation = granted.map_err(|refused| format!("memory.total_budget: {refused}"))?;
+        self.slot(circuit).streams[device] = Some(reservation);
+        Ok(())
+    }
+
+    /// A key does not stream any more, or never did.
+    pub(crate) fn release_stream(&mut self, circuit: CircuitId, device: usize) {
+        if let Some(reservation) = self.slot(circuit).streams[device].take() {
+            self.budget.release(reservation);
+        }
     }
 
     /// Notes what a circuit needs. Kept from the first time on while the circuit is in memory, so that its reservation stays true.
@@ -184,7 +217,3 @@ impl<P: Pipeline> Core<P> {
 
 /// Bytes of a decoded statement for each byte of its request; the decoders' promise.
 const STATEMENT_PER_PAYLOAD: u64 = 4;
-
-pub(crate) fn ms(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use cuzk_filecoin::CircuitId;
 use cuzk_groth16::PROOF_BYTES;
 
-use super::admit::ms;
-use super::{Core, Health, KeyState, SlotState};
-use crate::job::{Job, JobId, Kept, Outcome, Partition, Stage, Step};
-use crate::pipeline::{Decoded, Opened, Pipeline, ProveFault};
+use super::{Core, Health};
+use crate::job::{JobId, Kept, Outcome, Partition, Stage, Step};
+use crate::pipeline::{Decoded, Pipeline, ProveFault};
 use crate::retry::any_left;
 
 /// How verification ended.
@@ -32,7 +30,7 @@ impl<P: Pipeline> Core<P> {
         let Some(job) = self.jobs.get_mut(&id) else {
             return;
         };
-        job.in_flight -= 1;
+        job.task_ended(Instant::now());
         job.timings.decode_ms += took_ms;
         let count = job.count;
         let result = result.and_then(|decoded| match decoded.partitions {
@@ -64,7 +62,7 @@ impl<P: Pipeline> Core<P> {
         let Some(job) = self.jobs.get_mut(&id) else {
             return;
         };
-        job.in_flight -= 1;
+        job.task_ended(Instant::now());
         job.timings.witness_ms += took_ms;
         let circuit = job.circuit;
         match result {
@@ -88,12 +86,16 @@ impl<P: Pipeline> Core<P> {
         result: Result<P::Proof, (ProveFault, P::Witness)>,
         took_ms: u64,
     ) {
-        self.devices[device].current = None;
-        self.devices[device].work.add(result.is_ok(), took_ms);
+        let state = &mut self.devices[device];
+        state.current = None;
+        state.work.add(result.is_ok(), took_ms);
+        if matches!(result, Err((ProveFault::Broken(_), _))) && state.healthy() {
+            state.health = Health::Suspect;
+        }
         let Some(job) = self.jobs.get_mut(&id) else {
             return;
         };
-        job.in_flight -= 1;
+        job.task_ended(Instant::now());
         job.timings.prove_ms += took_ms;
         let circuit = job.circuit;
         let usable = self.usable_devices(circuit);
@@ -119,7 +121,7 @@ impl<P: Pipeline> Core<P> {
             Err((ProveFault::Input(cause), _)) => {
                 self.fail(id, format!("partition {k} on {name}: {cause}"));
             }
-            Err((ProveFault::Device(cause), witness)) => {
+            Err((ProveFault::Device(cause) | ProveFault::Broken(cause), witness)) => {
                 partition.failures.push(device);
                 let left = any_left(&partition.failures, usable.into_iter());
                 partition.step = Step::Ready(witness);
@@ -139,7 +141,7 @@ impl<P: Pipeline> Core<P> {
         let Some(job) = self.jobs.get_mut(&id) else {
             return;
         };
-        job.in_flight -= 1;
+        job.task_ended(Instant::now());
         job.timings.verify_ms += took_ms;
         let expected = job.count * PROOF_BYTES;
         match result {
@@ -187,9 +189,21 @@ impl<P: Pipeline> Core<P> {
         if left {
             self.counters.retries += 1;
             self.settle(id);
+        } else if self.slot(circuit).checking && self.hold(id, cause) {
+            self.settle(id);
         } else {
             self.fail(id, format!("the proof does not verify: {cause}"));
         }
+    }
+
+    /// Damaged parameters would be the cause, and the check of them is not done: the job waits for that.
+    fn hold(&mut self, id: JobId, cause: &str) -> bool {
+        let running = self.jobs.get_mut(&id).and_then(|job| job.running_mut());
+        running.is_some_and(|running| {
+            running.stage = Stage::Held;
+            running.doubt = Some(format!("the proof does not verify: {cause}"));
+            true
+        })
     }
 
     pub(crate) fn self_test_done(&mut self, device: usize, result: Result<(), String>) {
@@ -199,118 +213,13 @@ impl<P: Pipeline> Core<P> {
             Err(cause) => {
                 tracing::error!(device, name = %state.name, %cause, "the device failed its self-test and is left out");
                 state.health = Health::LeftOut(cause);
+                self.drop_keys(device);
                 self.fail_stranded();
             }
         }
     }
 
-    pub(crate) fn open_done(
-        &mut self,
-        circuit: CircuitId,
-        result: Result<Opened<P::Circuit>, String>,
-    ) {
-        match result {
-            Ok(opened) => {
-                let slot = self.slot(circuit);
-                slot.insecure = opened.insecure;
-                slot.state = SlotState::Open(Arc::new(opened.circuit));
-                self.fail_stranded();
-            }
-            Err(cause) => self.slot_failed(circuit, cause),
-        }
-    }
-
-    pub(crate) fn load_done(
-        &mut self,
-        circuit: CircuitId,
-        device: usize,
-        result: Result<P::Key, String>,
-        now: Instant,
-    ) {
-        let name = self.devices[device].name.clone();
-        let slot = self.slot(circuit);
-        if !matches!(slot.keys[device], KeyState::Loading) {
-            return; // the circuit failed and was unloaded meanwhile
-        }
-        match result {
-            Ok(key) => {
-                let first = !slot.loaded();
-                slot.keys[device] = KeyState::Loaded(Arc::new(key));
-                slot.last_used = now;
-                if first {
-                    slot.load_ms = ms(now.saturating_duration_since(slot.wanted_at));
-                    self.note_load_times(circuit, now);
-                }
-            }
-            Err(cause) => {
-                tracing::error!(%circuit, device = %name, %cause, "the parameters cannot be loaded on a device");
-                slot.keys[device] = KeyState::Failed(format!("{name}: {cause}"));
-                self.fail_stranded();
-            }
-        }
-    }
-
-    fn note_load_times(&mut self, circuit: CircuitId, now: Instant) {
-        for job in self.jobs.values_mut().filter(|job| job.circuit == circuit) {
-            let started = job.running().map(|running| running.started);
-            if let Some(started) = started {
-                job.timings.load_ms = ms(now.saturating_duration_since(started));
-            }
-        }
-    }
-
-    /// Circuits that no device can prove any more fail, and their jobs with them.
-    fn fail_stranded(&mut self) {
-        let stranded: Vec<(CircuitId, String)> = self
-            .circuits
-            .iter()
-            .filter(|(id, slot)| slot.circuit().is_some() && self.usable_devices(**id).is_empty())
-            .map(|(id, slot)| (*id, slot.key_failures()))
-            .collect();
-        for (circuit, causes) in stranded {
-            let cause = if causes.is_empty() {
-                "no device passed its self-test".into()
-            } else {
-                causes
-            };
-            self.slot_failed(circuit, cause);
-        }
-        for id in self.stranded_jobs() {
-            self.fail(id, "no device is left that has not failed on it".into());
-        }
-    }
-
-    /// Running jobs with a partition that no remaining device may try.
-    fn stranded_jobs(&self) -> Vec<JobId> {
-        let stranded = |job: &Job<P>| {
-            let usable = self.usable_devices(job.circuit);
-            job.running().is_some_and(|running| {
-                running.partitions.iter().any(|p| {
-                    !matches!(p.step, Step::Proved(_) | Step::Proving { .. })
-                        && !any_left(&p.failures, usable.iter().copied())
-                })
-            })
-        };
-        let jobs = self.jobs.values().filter(|job| stranded(job));
-        jobs.map(|job| job.id).collect()
-    }
-
-    fn slot_failed(&mut self, circuit: CircuitId, cause: String) {
-        tracing::error!(%circuit, %cause, "the circuit cannot be used");
-        let users: Vec<JobId> = self
-            .jobs
-            .values()
-            .filter(|job| job.circuit == circuit && job.running().is_some())
-            .map(|job| job.id)
-            .collect();
-        self.slot(circuit).last_error = Some(cause.clone());
-        self.unload(circuit);
-        for id in users {
-            self.fail(id, format!("{circuit}: {cause}"));
-        }
-    }
-
-    fn fail(&mut self, id: JobId, cause: String) {
+    pub(super) fn fail(&mut self, id: JobId, cause: String) {
         self.doom(id, Outcome::Failed { cause });
     }
 }
@@ -327,15 +236,5 @@ impl<P: Pipeline> crate::job::Job<P> {
         if !self.devices.contains(&device) {
             self.devices.push(device);
         }
-    }
-}
-
-impl<P: Pipeline> super::Slot<P> {
-    fn key_failures(&self) -> String {
-        let failed = self.keys.iter().filter_map(|key| match key {
-            KeyState::Failed(cause) => Some(cause.as_str()),
-            _ => None,
-        });
-        failed.collect::<Vec<_>>().join("; ")
     }
 }

@@ -5,10 +5,9 @@ use std::time::Instant;
 
 use cuzk_filecoin::CircuitId;
 
-use super::admit::ms;
 use super::{Core, Rank};
 use crate::error::EngineError;
-use crate::job::{Finished, Job, JobId, Outcome, State, unix_ms};
+use crate::job::{Finished, Job, JobId, Outcome, State, millis, unix_ms};
 use crate::pipeline::Pipeline;
 
 impl<P: Pipeline> Core<P> {
@@ -22,7 +21,7 @@ impl<P: Pipeline> Core<P> {
 
     /// Ends a doomed job of which nothing is in flight.
     pub(crate) fn settle(&mut self, id: JobId) {
-        let ready = |job: &Job<P>| job.doom.is_some() && job.in_flight == 0;
+        let ready = |job: &Job<P>| job.doom.is_some() && job.in_flight() == 0;
         if !self.jobs.get(&id).is_some_and(ready) {
             return;
         }
@@ -47,10 +46,11 @@ impl<P: Pipeline> Core<P> {
             State::Queued => {
                 let kept = job.statement.as_ref().map_or(0, |kept| kept.bytes);
                 self.statement_bytes = self.statement_bytes.saturating_sub(kept);
-                job.timings.queue_ms = ms(job.accepted.elapsed());
             }
         }
-        job.timings.total_ms = ms(job.accepted.elapsed());
+        let now = Instant::now();
+        job.timings.queue_ms = millis(job.idle_until(now));
+        job.timings.total_ms = millis(now.saturating_duration_since(job.accepted));
         self.counters.ended(job.circuit, &outcome, &job.timings);
         let devices = job.devices.iter().map(|&d| self.devices[d].name.clone());
         let finished = Arc::new(Finished {
@@ -99,6 +99,14 @@ impl<P: Pipeline> Core<P> {
         }
         self.counters.evictions += 1;
         Ok(Some(self.unload(circuit)))
+    }
+
+    /// A pinned circuit shows why it is not there.
+    pub(crate) fn pin_failed(&mut self, circuit: CircuitId, cause: String) {
+        let slot = self.circuits.get_mut(&circuit);
+        if let Some(slot) = slot.filter(|slot| slot.pinned && slot.absent()) {
+            slot.last_error = Some(cause);
+        }
     }
 
     pub(crate) fn expire_queued(&mut self, now: Instant) {

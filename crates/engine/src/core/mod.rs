@@ -10,17 +10,18 @@ mod done;
 mod door;
 mod end;
 mod history;
+mod loaded;
 mod next;
 mod slot;
 
 pub(crate) use done::Verification;
 pub(crate) use door::Entry;
 pub(crate) use history::History;
-pub(crate) use next::{CpuTask, DeviceTask, LoadTask};
+pub(crate) use next::{CheckTask, CpuTask, DeviceTask, LoadTask};
 pub(crate) use slot::{KeyState, Slot, SlotState};
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,8 @@ pub(crate) struct Core<P: Pipeline> {
     pub(crate) by_request: HashMap<String, JobId>,
     pub(crate) circuits: BTreeMap<CircuitId, Slot<P>>,
     pub(crate) devices: Vec<DeviceState>,
+    /// Checks of loaded circuits' parameters that wait for their thread.
+    pub(crate) checks: VecDeque<CheckTask<P>>,
     pub(crate) counters: Counters,
     /// Payload bytes of all jobs that have not ended, and of requests at the door.
     pub(crate) queued_bytes: u64,
@@ -142,6 +145,7 @@ impl<P: Pipeline> Core<P> {
             by_request: HashMap::new(),
             circuits: BTreeMap::new(),
             devices,
+            checks: VecDeque::new(),
             counters: Counters::default(),
             queued_bytes: 0,
             at_door: 0,

@@ -7,7 +7,7 @@ use cuzk_filecoin::CircuitId;
 
 use super::{Core, Health, KeyState, Phase, SlotState};
 use crate::job::{Job, JobId, Partition, Stage, Step};
-use crate::pipeline::Pipeline;
+use crate::pipeline::{LateCheck, Pipeline};
 use crate::priority::Priority;
 use crate::retry::{any_left, may_try};
 
@@ -42,6 +42,13 @@ pub(crate) enum LoadTask<P: Pipeline> {
     },
 }
 
+/// Work for the thread that checks parameters.
+pub(crate) struct CheckTask<P: Pipeline> {
+    pub(crate) circuit: CircuitId,
+    pub(crate) opened: Arc<P::Circuit>,
+    pub(crate) check: LateCheck,
+}
+
 /// Work for a device's thread.
 pub(crate) enum DeviceTask<P: Pipeline> {
     SelfTest,
@@ -70,13 +77,13 @@ impl<P: Pipeline> Core<P> {
         match job.workable()?.stage {
             Stage::Decode => {
                 let job = self.jobs.get_mut(&id)?;
-                job.in_flight += 1;
+                job.task_begins(now);
                 job.running_mut()?.stage = Stage::Decoding;
                 Some(CpuTask::Decode { job: id })
             }
             Stage::Partitions if held < lookahead => self.witness_task(id, now),
-            Stage::Verify => self.verify_task(id),
-            Stage::Partitions | Stage::Decoding | Stage::Verifying => None,
+            Stage::Verify => self.verify_task(id, now),
+            Stage::Partitions | Stage::Decoding | Stage::Verifying | Stage::Held => None,
         }
     }
 
@@ -90,7 +97,7 @@ impl<P: Pipeline> Core<P> {
             .iter()
             .position(|p| matches!(p.step, Step::Waiting))?;
         partitions[k].step = Step::Witness { since: now };
-        job.in_flight += 1;
+        job.task_begins(now);
         Some(CpuTask::Witness {
             job: id,
             k,
@@ -99,7 +106,7 @@ impl<P: Pipeline> Core<P> {
         })
     }
 
-    fn verify_task(&mut self, id: JobId) -> Option<CpuTask<P>> {
+    fn verify_task(&mut self, id: JobId, now: Instant) -> Option<CpuTask<P>> {
         let job = self.jobs.get_mut(&id)?;
         let circuit = self.circuits.get(&job.circuit)?.circuit()?.clone();
         let statement = job.statement.as_ref()?.statement.clone();
@@ -113,7 +120,7 @@ impl<P: Pipeline> Core<P> {
             })
             .collect::<Option<Vec<_>>>()?;
         running.stage = Stage::Verifying;
-        job.in_flight += 1;
+        job.task_begins(now);
         Some(CpuTask::Verify {
             job: id,
             statement,
@@ -150,6 +157,24 @@ impl<P: Pipeline> Core<P> {
         let mut circuits: Vec<CircuitId> = urgent.collect();
         circuits.extend(self.circuits.keys());
         circuits.into_iter().find_map(|id| self.load_task_of(id))
+    }
+
+    /// The check that waits longest, of those whose circuit is still the one that it was.
+    pub(crate) fn next_check(&mut self) -> Option<CheckTask<P>> {
+        while self.phase != Phase::Closed {
+            let task = self.checks.pop_front()?;
+            if self.holds(task.circuit, &task.opened) {
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    /// Whether a circuit has not been unloaded since it was opened as this.
+    pub(crate) fn holds(&self, circuit: CircuitId, opened: &Arc<P::Circuit>) -> bool {
+        let slot = self.circuits.get(&circuit);
+        slot.and_then(|slot| slot.circuit())
+            .is_some_and(|now| Arc::ptr_eq(now, opened))
     }
 
     fn load_task_of(&mut self, circuit: CircuitId) -> Option<LoadTask<P>> {
@@ -227,7 +252,7 @@ impl<P: Pipeline> Core<P> {
             return None;
         };
         partitions[k].device = Some(device);
-        job.in_flight += 1;
+        job.task_begins(now);
         self.devices[device].current = Some((id, k, job.circuit));
         Some(DeviceTask::Prove {
             job: id,

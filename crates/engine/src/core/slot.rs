@@ -19,6 +19,8 @@ pub(crate) struct Slot<P: Pipeline> {
     pub(crate) keys: Vec<KeyState<P>>,
     /// Held in every state but `Absent`.
     pub(crate) reservation: Option<Reservation>,
+    /// By device: of the host's memory that streams to it.
+    pub(crate) streams: Vec<Option<Reservation>>,
     pub(crate) footprint: Option<Footprint>,
     pub(crate) pinned: bool,
     /// Running jobs of this circuit.
@@ -26,6 +28,8 @@ pub(crate) struct Slot<P: Pipeline> {
     /// Preload requests that wait for it.
     pub(crate) preloads: usize,
     pub(crate) insecure: bool,
+    /// Part of the check of its parameters is still under way.
+    pub(crate) checking: bool,
     pub(crate) last_used: Instant,
     pub(crate) wanted_at: Instant,
     pub(crate) load_ms: u64,
@@ -53,11 +57,13 @@ impl<P: Pipeline> Slot<P> {
             state: SlotState::Absent,
             keys: (0..devices).map(|_| KeyState::Absent).collect(),
             reservation: None,
+            streams: (0..devices).map(|_| None).collect(),
             footprint: None,
             pinned: false,
             users: 0,
             preloads: 0,
             insecure: false,
+            checking: false,
             last_used: now,
             wanted_at: now,
             load_ms: 0,
@@ -95,13 +101,25 @@ impl<P: Pipeline> Slot<P> {
         self.users > 0 || self.preloads > 0 || loading || opening
     }
 
-    /// Empties it. The caller releases the reservation and drops the parts without the lock.
-    pub(crate) fn clear(&mut self) -> (SlotState<P>, Vec<KeyState<P>>, Option<Reservation>) {
+    /// Bytes of the budget that it holds.
+    pub(crate) fn reserved_bytes(&self) -> u64 {
+        let streams = self.streams.iter().flatten();
+        let held = self.reservation.iter().chain(streams);
+        held.map(Reservation::bytes).sum()
+    }
+
+    /// Empties it. The caller releases the reservations and drops the parts without the lock.
+    pub(crate) fn clear(&mut self) -> (SlotState<P>, Vec<KeyState<P>>, Vec<Reservation>) {
         let keys = self.keys.iter().map(|_| KeyState::Absent).collect();
+        self.checking = false;
         (
             std::mem::replace(&mut self.state, SlotState::Absent),
             std::mem::replace(&mut self.keys, keys),
-            self.reservation.take(),
+            self.streams
+                .iter_mut()
+                .chain([&mut self.reservation])
+                .filter_map(Option::take)
+                .collect(),
         )
     }
 

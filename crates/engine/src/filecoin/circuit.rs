@@ -10,12 +10,14 @@ use cuzk_filecoin::{
     parameter_file_names,
 };
 use cuzk_groth16::{
-    CheckedFiles, NoProgress, ParameterFile, PreparedVerifyingKey, PublishedDigests, Trust,
+    CheckedFiles, NoProgress, ParameterFile, PendingCheck, PreparedVerifyingKey, PublishedDigests,
+    Trust,
 };
 use cuzk_r1cs::{R1cs, Witness};
 
+use super::damaged::DamagedFiles;
 use super::maker::WitnessMaker;
-use crate::pipeline::{Footprint, Opened};
+use crate::pipeline::{Footprint, LateCheck, Opened};
 
 /// A compiled circuit with its parameters and verifying key.
 pub struct OpenCircuit {
@@ -54,13 +56,23 @@ impl OpenCircuit {
 /// Where parameter files and compiled circuits lie.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// Folder of the parameter files.
-    pub param_dir: PathBuf,
-    /// Folder of the compiled circuits.
-    pub circuit_dir: PathBuf,
+    param_dir: PathBuf,
+    circuit_dir: PathBuf,
+    published: fn(&ParameterNames) -> Option<PublishedDigests>,
+    damaged: Arc<DamagedFiles>,
 }
 
 impl Store {
+    /// With the folder of the parameter files, and the folder of the compiled circuits, where notes on checked files lie too.
+    pub fn new(param_dir: impl Into<PathBuf>, circuit_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            param_dir: param_dir.into(),
+            circuit_dir: circuit_dir.into(),
+            published: published_digests,
+            damaged: Arc::default(),
+        }
+    }
+
     /// What a circuit will take, from the sizes that its parameter file states.
     pub(super) fn footprint(&self, id: CircuitId) -> Result<Footprint, String> {
         let path = self.existing_params(id)?;
@@ -76,7 +88,8 @@ impl Store {
 
     /// Opens the parameters, checks that they are intact, and gets the compiled circuit that belongs to them.
     pub(super) fn open(&self, id: CircuitId) -> Result<Opened<OpenCircuit>, String> {
-        let (params, trust) = self.parameters(id)?;
+        let (params, trust, check) = self.parameters(id)?;
+        let params = Arc::new(params);
         let r1cs = Arc::new(self.circuit(id, &params)?);
         let insecure = matches!(trust, Trust::Insecure(_));
         if insecure {
@@ -86,22 +99,49 @@ impl Store {
             circuit: OpenCircuit {
                 vk: PreparedVerifyingKey::new(params.vk()),
                 maker: WitnessMaker::new(id, r1cs.clone()),
-                params: Arc::new(params),
+                params: params.clone(),
                 r1cs,
                 idle: Mutex::new(Vec::new()),
             },
             insecure,
+            check: check.map(|check| self.late_check(id, check, params)),
         })
     }
 
-    fn parameters(&self, id: CircuitId) -> Result<(ParameterFile, Trust), String> {
+    /// What finds that a file is damaged remembers it, so that it is not loaded again before it changes.
+    fn late_check(
+        &self,
+        id: CircuitId,
+        check: PendingCheck,
+        params: Arc<ParameterFile>,
+    ) -> LateCheck {
+        let damaged = self.damaged.clone();
+        LateCheck::new(move || {
+            let begun = Instant::now();
+            let checked = check.run(&params, &NoProgress);
+            let (file, ms) = (params.path().display(), begun.elapsed().as_millis() as u64);
+            let checked = checked.map_err(|error| advise(id, error));
+            match &checked {
+                Ok(()) => {
+                    tracing::info!(circuit = %id, %file, ms, "the parameters have the published digest")
+                }
+                Err(cause) => damaged.add(&params, cause),
+            }
+            checked
+        })
+    }
+
+    fn parameters(
+        &self,
+        id: CircuitId,
+    ) -> Result<(ParameterFile, Trust, Option<PendingCheck>), String> {
         let names = parameter_file_names(id);
         let path = self.existing_params(id)?;
         let vk = Some(self.param_dir.join(&names.vk)).filter(|vk| vk.exists());
         let begun = Instant::now();
-        let published = published_digests(&names);
+        let published = (self.published)(&names);
         let notes = CheckedFiles::new(&self.circuit_dir);
-        let loaded = ParameterFile::load(
+        let loaded = ParameterFile::load_ahead(
             &path,
             vk.as_deref(),
             published.as_ref(),
@@ -109,19 +149,26 @@ impl Store {
             &NoProgress,
         )
         .map_err(|e| advise(id, e))?;
-        tracing::info!(circuit = %id, file = %path.display(), ms = begun.elapsed().as_millis() as u64, "parameters are intact");
+        let ms = begun.elapsed().as_millis() as u64;
+        match &loaded.2 {
+            None => {
+                tracing::info!(circuit = %id, file = %path.display(), ms, "parameters are intact")
+            }
+            Some(_) => {
+                tracing::info!(circuit = %id, file = %path.display(), ms, "parameters are open; their digest is computed meanwhile")
+            }
+        }
         Ok(loaded)
     }
 
     fn existing_params(&self, id: CircuitId) -> Result<PathBuf, String> {
         let path = self.param_dir.join(parameter_file_names(id).params);
-        match path.is_file() {
-            true => Ok(path),
-            false => Err(advise(
-                id,
-                format!("{}: no such parameter file", path.display()),
-            )),
+        if !path.is_file() {
+            let missing = format!("{}: no such parameter file", path.display());
+            return Err(advise(id, missing));
         }
+        self.damaged.check(&path)?;
+        Ok(path)
     }
 
     /// The compiled circuit, from the cache where that holds one that fits the parameters.
@@ -192,5 +239,61 @@ fn witness_bytes(kind: ProofKind, aux: u64) -> u64 {
         ProofKind::SnapDeals | ProofKind::WindowPoSt | ProofKind::WinningPoSt => {
             aux.saturating_mul(SCALAR_BYTES + 1)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+
+    use cuzk_filecoin::SectorSize;
+    use cuzk_groth16::conformance::Fixture;
+    use cuzk_groth16::conformance::circuits::Product;
+
+    use super::*;
+
+    static PUBLISHED: OnceLock<PublishedDigests> = OnceLock::new();
+
+    /// FP/rust-fil-proofs#1185, lotus#5351: a flipped byte in a file with a published digest.
+    #[test]
+    fn a_damaged_file_is_found_late_remembered_and_used_again_when_it_was_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = CircuitId::new(ProofKind::WinningPoSt, SectorSize::S2KiB);
+        let names = parameter_file_names(id);
+        let fixture = Fixture::new(Product { x: 3, y: 5 });
+        let digests = PUBLISHED.get_or_init(|| PublishedDigests {
+            params: fixture.params.digest(&NoProgress),
+            vk: fixture.params.vk().digest(),
+        });
+        let [params, vk] = [&names.params, &names.vk].map(|name| folder.path().join(name));
+        fs::copy(fixture.vk_path(), vk).unwrap();
+        let intact = fs::read(fixture.params_path()).unwrap();
+        let mut damaged = intact.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        let store = Store {
+            published: |_| PUBLISHED.get().cloned(),
+            ..Store::new(folder.path(), folder.path().join("circuits"))
+        };
+
+        fs::write(&params, damaged).unwrap();
+        let (file, trust, check) = store.parameters(id).expect("opens");
+        assert_eq!(trust, Trust::Published);
+        let check = store.late_check(id, check.expect("not checked"), Arc::new(file));
+        let cause = check.run().expect_err("damaged");
+        assert!(
+            cause.contains(&names.params) && cause.contains(&digests.params),
+            "{cause}"
+        );
+        assert_eq!(store.parameters(id).err(), Some(cause.clone()));
+        assert_eq!(store.footprint(id), Err(cause));
+
+        let replacement = folder.path().join("new");
+        fs::write(&replacement, intact).unwrap();
+        fs::rename(replacement, &params).unwrap();
+        let (file, _, check) = store.parameters(id).expect("replaced");
+        let check = store.late_check(id, check.expect("not checked"), Arc::new(file));
+        assert_eq!(check.run(), Ok(()));
+        let (_, _, check) = store.parameters(id).expect("intact");
+        assert!(check.is_none(), "remembered");
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use cuzk_groth16::{Backend, Blinding, CpuBackend, ParameterFile, Proof, ProveError};
+use cuzk_groth16::{
+    Backend, Blinding, CpuBackend, HostGrant, ParameterFile, Placement, Proof, ProveError,
+};
 use cuzk_r1cs::{R1cs, Witness};
 
 use crate::memory;
@@ -13,11 +15,12 @@ pub trait Device: Send + Sync {
     /// Name and memory. Cheap.
     fn info(&self) -> DeviceInfo;
 
-    /// Makes a circuit and its parameters ready.
+    /// Makes a circuit and its parameters ready; asks before it takes the host's memory for bases that stream.
     fn load(
         &self,
         circuit: Arc<R1cs>,
         params: Arc<ParameterFile>,
+        grant: &HostGrant<'_>,
     ) -> Result<Box<dyn LoadedKey>, ProveError>;
 }
 
@@ -25,6 +28,9 @@ pub trait Device: Send + Sync {
 pub trait LoadedKey: Send + Sync {
     /// Proves on that device.
     fn prove(&self, witness: &Witness, blinding: &Blinding) -> Result<Proof, ProveError>;
+
+    /// Where its bases are; none where no device keeps any.
+    fn placement(&self) -> Option<Placement>;
 }
 
 /// Bytes of memory: in all, and free.
@@ -86,8 +92,9 @@ impl<B: Backend + 'static> Device for BackendDevice<B> {
         &self,
         circuit: Arc<R1cs>,
         params: Arc<ParameterFile>,
+        grant: &HostGrant<'_>,
     ) -> Result<Box<dyn LoadedKey>, ProveError> {
-        let key = self.backend.load(circuit, params)?;
+        let key = self.backend.load_granted(circuit, params, grant)?;
         let backend = self.backend.clone();
         Ok(Box::new(BackendKey { backend, key }))
     }
@@ -96,6 +103,10 @@ impl<B: Backend + 'static> Device for BackendDevice<B> {
 impl<B: Backend> LoadedKey for BackendKey<B> {
     fn prove(&self, witness: &Witness, blinding: &Blinding) -> Result<Proof, ProveError> {
         self.backend.prove(&self.key, witness, blinding)
+    }
+
+    fn placement(&self) -> Option<Placement> {
+        self.backend.placement(&self.key)
     }
 }
 
@@ -106,6 +117,7 @@ pub(super) fn fault(error: &ProveError) -> ProveFault {
         ProveError::Params(_) | ProveError::Witness { .. } | ProveError::Domain { .. } => {
             ProveFault::Input(text)
         }
+        ProveError::Device(_) => ProveFault::Broken(text),
         // A degenerate proof is bad luck with the blinding, which the next try draws anew.
         _ => ProveFault::Device(text),
     }

@@ -1,6 +1,7 @@
 //! The real [`Pipeline`]: Filecoin's statements, proved with Groth16 on the devices at hand.
 
 mod circuit;
+mod damaged;
 mod device;
 mod maker;
 mod self_test;
@@ -11,7 +12,7 @@ pub use device::{BackendDevice, Device, LoadedKey, MemoryProbe};
 use std::sync::{Arc, OnceLock};
 
 use cuzk_filecoin::{CircuitId, ProofRequest, RequestError, Statement, VerifiedProof};
-use cuzk_groth16::{Blinding, Proof};
+use cuzk_groth16::{Blinding, HostGrant, Placement, Proof};
 use cuzk_r1cs::Witness;
 
 use crate::payload::payload_bytes;
@@ -81,10 +82,19 @@ impl Pipeline for Filecoin {
         self.store.open(circuit)
     }
 
-    fn load(&self, device: usize, circuit: &OpenCircuit) -> Result<Box<dyn LoadedKey>, String> {
+    fn load(
+        &self,
+        device: usize,
+        circuit: &OpenCircuit,
+        grant: &HostGrant<'_>,
+    ) -> Result<Box<dyn LoadedKey>, String> {
         let device = &self.devices[device];
-        let loaded = device.load(circuit.r1cs.clone(), circuit.params.clone());
+        let loaded = device.load(circuit.r1cs.clone(), circuit.params.clone(), grant);
         loaded.map_err(|e| e.to_string())
+    }
+
+    fn placement(key: &Box<dyn LoadedKey>) -> Option<Placement> {
+        key.placement()
     }
 
     fn witness(

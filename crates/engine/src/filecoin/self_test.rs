@@ -61,7 +61,7 @@ impl SelfTest {
     /// Proves on a device and compares, byte for byte.
     pub(super) fn run(&self, device: &dyn Device) -> Result<(), String> {
         let key = device
-            .load(self.circuit.clone(), self.params.clone())
+            .load(self.circuit.clone(), self.params.clone(), &|_| Ok(()))
             .map_err(|e| format!("self-test: {e}"))?;
         let proof = key
             .prove(&self.witness, &self.blinding)

@@ -56,7 +56,8 @@ pub enum Outcome {
 /// Milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timings {
-    /// From acceptance (after a restart: from the restart) until memory was reserved and work began.
+    /// While nothing was being done for the job: before its start, and where it waited for a thread or a device afterwards. After
+    /// a restart it counts from there.
     pub queue_ms: u64,
     /// Decoding, where it had to be repeated for a job that waited long or outlived a restart.
     pub decode_ms: u64,

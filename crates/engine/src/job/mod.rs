@@ -22,7 +22,7 @@ pub use finished::{Finished, Outcome, Timings};
 pub use id::JobId;
 
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cuzk_filecoin::CircuitId;
 
@@ -45,8 +45,13 @@ pub(crate) struct Job<P: Pipeline> {
     pub(crate) state: State<P>,
     /// How it will end, once the work in flight is back.
     pub(crate) doom: Option<Outcome>,
-    pub(crate) in_flight: usize,
+    /// Tasks that are being done for it.
+    in_flight: usize,
     pub(crate) accepted: Instant,
+    /// Since when nothing is being done for it; none while something is.
+    idle_since: Option<Instant>,
+    /// How long nothing was done for it before that.
+    idle: Duration,
     pub(crate) timings: Timings,
     pub(crate) devices: Vec<usize>,
     /// Set when the job ends. Whoever waits holds it, so that the result reaches them however short the history is.
@@ -71,6 +76,10 @@ pub(crate) struct Running<P: Pipeline> {
     pub(crate) stage: Stage,
     pub(crate) partitions: Vec<Partition<P>>,
     pub(crate) started: Instant,
+    /// How long nothing had been done for it by then.
+    pub(crate) idle: Duration,
+    /// What a held job fails with when its parameters turn out right.
+    pub(crate) doubt: Option<String>,
 }
 
 /// What a running job as a whole is at.
@@ -86,6 +95,8 @@ pub(crate) enum Stage {
     Verify,
     /// They are being verified.
     Verifying,
+    /// They do not verify, and the check of the circuit's parameters, which may say why, is still under way.
+    Held,
 }
 
 pub(crate) struct Partition<P: Pipeline> {
@@ -106,7 +117,79 @@ pub(crate) enum Step<P: Pipeline> {
     Proved(P::Proof),
 }
 
+/// What a job begins as.
+pub(crate) struct Origin {
+    pub(crate) id: JobId,
+    pub(crate) request_id: String,
+    pub(crate) digest: PayloadDigest,
+    pub(crate) circuit: CircuitId,
+    pub(crate) priority: Priority,
+    pub(crate) count: usize,
+    pub(crate) payload_bytes: u64,
+}
+
 impl<P: Pipeline> Job<P> {
+    /// A job that waits from now on.
+    pub(crate) fn new(origin: Origin, statement: Option<Kept<P::Statement>>) -> Self {
+        let now = Instant::now();
+        Self {
+            id: origin.id,
+            request_id: origin.request_id,
+            digest: origin.digest,
+            circuit: origin.circuit,
+            priority: origin.priority,
+            count: origin.count,
+            payload_bytes: origin.payload_bytes,
+            statement,
+            state: State::Queued,
+            doom: None,
+            in_flight: 0,
+            accepted: now,
+            idle_since: Some(now),
+            idle: Duration::ZERO,
+            timings: Timings::default(),
+            devices: Vec::new(),
+            end: Arc::default(),
+        }
+    }
+
+    /// Tasks that are being done for it.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    pub(crate) fn task_begins(&mut self, now: Instant) {
+        self.in_flight += 1;
+        self.idle = self.idle_until(now);
+        self.idle_since = None;
+    }
+
+    pub(crate) fn task_ended(&mut self, now: Instant) {
+        self.in_flight -= 1;
+        if self.in_flight == 0 {
+            self.idle_since = Some(now);
+        }
+    }
+
+    /// How long nothing was done for it, so far.
+    pub(crate) fn idle_until(&self, now: Instant) -> Duration {
+        let since = self.idle_since;
+        self.idle + since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+    }
+
+    /// Its circuit has been loaded: from its start until now it waited for that and for nothing else.
+    pub(crate) fn circuit_loaded(&mut self, now: Instant) {
+        let Some((started, idle)) = self
+            .running()
+            .map(|running| (running.started, running.idle))
+        else {
+            return;
+        };
+        self.timings.load_ms = millis(now.saturating_duration_since(started));
+        self.idle = idle;
+        self.idle_since = self.idle_since.map(|_| now);
+    }
+
     pub(crate) fn running(&self) -> Option<&Running<P>> {
         match &self.state {
             State::Queued => None,
@@ -125,6 +208,10 @@ impl<P: Pipeline> Job<P> {
     pub(crate) fn workable(&self) -> Option<&Running<P>> {
         self.running().filter(|_| self.doom.is_none())
     }
+}
+
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl<P: Pipeline> Partition<P> {
@@ -168,7 +255,7 @@ impl Stage {
         match self {
             Self::Decode | Self::Decoding => "decode",
             Self::Partitions => "partitions",
-            Self::Verify | Self::Verifying => "verify",
+            Self::Verify | Self::Verifying | Self::Held => "verify",
         }
     }
 }

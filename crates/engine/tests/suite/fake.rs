@@ -4,12 +4,13 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use cuzk_engine::{
-    Decoded, DeviceInfo, Engine, Footprint, JobId, Limits, Opened, Outcome, Pipeline, Priority,
-    ProveFault, Settings, Status, Submission, Waited,
+    Decoded, DeviceInfo, Engine, Footprint, HostGrant, JobId, LateCheck, Limits, Opened, Outcome,
+    Pipeline, Placement, Priority, ProveFault, Settings, Status, Submission, Waited,
 };
 use cuzk_filecoin::{CircuitId, ProofKind, ProofRequest, RequestError, SectorSize};
 
@@ -39,6 +40,12 @@ pub(crate) struct Script {
     pub(crate) wrong: Mutex<Vec<usize>>,
     /// Devices that fail their self-test.
     pub(crate) sick: Mutex<Vec<usize>>,
+    /// Devices that are lost: they neither prove nor pass their self-test.
+    pub(crate) lost: Mutex<Vec<usize>>,
+    /// What the late check of the circuit that is opened next will find.
+    pub(crate) late_check: Mutex<Option<Receiver<Result<(), String>>>>,
+    /// Bytes of host memory that a key streams from.
+    pub(crate) stream_bytes: Mutex<u64>,
     pub(crate) short_proofs: Mutex<bool>,
     pub(crate) open_error: Mutex<Option<String>>,
 }
@@ -160,24 +167,49 @@ impl Pipeline for Fake {
     }
 
     fn self_test(&self, device: usize) -> Result<(), String> {
-        match self.script.sick.lock().unwrap().contains(&device) {
-            true => Err("sick".into()),
-            false => Ok(()),
+        let is = |devices: &Mutex<Vec<usize>>| devices.lock().unwrap().contains(&device);
+        match (is(&self.script.sick), is(&self.script.lost)) {
+            (true, _) => Err("sick".into()),
+            (_, true) => Err("lost".into()),
+            _ => Ok(()),
         }
     }
 
     fn open(&self, circuit: CircuitId) -> Result<Opened<CircuitId>, String> {
         match self.script.open_error.lock().unwrap().clone() {
             Some(error) => Err(error),
-            None => Ok(Opened {
-                circuit,
-                insecure: true,
-            }),
+            None => {
+                let late = self.script.late_check.lock().unwrap().take();
+                Ok(Opened {
+                    circuit,
+                    insecure: true,
+                    check: late.map(|found| LateCheck::new(move || found.recv().unwrap())),
+                })
+            }
         }
     }
 
-    fn load(&self, device: usize, _circuit: &CircuitId) -> Result<usize, String> {
-        Ok(device)
+    fn load(
+        &self,
+        device: usize,
+        _circuit: &CircuitId,
+        grant: &HostGrant<'_>,
+    ) -> Result<usize, String> {
+        match *self.script.stream_bytes.lock().unwrap() {
+            0 => Ok(device),
+            bytes => grant(bytes).map(|()| device),
+        }
+    }
+
+    fn placement(_key: &usize) -> Option<Placement> {
+        Some(Placement {
+            resident: vec!["L", "B in G2"],
+            streamed: vec!["H", "A", "B in G1"],
+            resident_bytes: 5,
+            streamed_bytes: 6,
+            scratch_bytes: 7,
+            memory_cap_bytes: Some(20),
+        })
     }
 
     fn witness(&self, wish: &Wish, k: usize, _: &CircuitId) -> Result<(Wish, usize), String> {
@@ -196,6 +228,10 @@ impl Pipeline for Fake {
         self.script.proved.lock().unwrap().push(entry);
         self.script.pass_gate();
         panic_if(wish, "prove");
+        if self.script.lost.lock().unwrap().contains(&device) {
+            let cause = "CUDA error 999 (fallen off the bus)";
+            return Err(ProveFault::Broken(cause.into()));
+        }
         if let Some(left) = self.script.faults.lock().unwrap().get_mut(&device)
             && *left > 0
         {

@@ -154,7 +154,10 @@ fn an_idle_circuit_makes_room_and_a_pinned_one_does_not() {
         .build()
         .unwrap();
     let pinned = runtime
-        .block_on(engine.preload(circuit(ProofKind::WinningPoSt), true))
+        .block_on({
+            engine.pin(circuit(ProofKind::WinningPoSt));
+            engine.preload(circuit(ProofKind::WinningPoSt))
+        })
         .unwrap();
     assert!(!pinned.already_loaded);
     for (kind, name) in [
@@ -191,13 +194,8 @@ fn preload_and_evict_do_what_they_say() {
         .unwrap();
     let id = circuit(ProofKind::PoRep);
     assert_eq!(engine.evict(id).unwrap(), None);
-    assert!(
-        !runtime
-            .block_on(engine.preload(id, false))
-            .unwrap()
-            .already_loaded
-    );
-    let again = runtime.block_on(engine.preload(id, false)).unwrap();
+    assert!(!runtime.block_on(engine.preload(id)).unwrap().already_loaded);
+    let again = runtime.block_on(engine.preload(id)).unwrap();
     assert!(again.already_loaded);
     assert_eq!(again.load_ms, 0);
 
@@ -217,19 +215,14 @@ fn preload_and_evict_do_what_they_say() {
     assert_eq!(engine.status().memory.reserved_bytes, 0);
 
     *script.open_error.lock().unwrap() = Some("x.params: found 3 bytes, expected 5".into());
-    let refused = runtime.block_on(engine.preload(id, false)).unwrap_err();
+    let refused = runtime.block_on(engine.preload(id)).unwrap_err();
     assert!(
         refused.to_string().contains("found 3 bytes, expected 5"),
         "{refused}"
     );
     assert_eq!(engine.status().memory.reserved_bytes, 0);
     *script.open_error.lock().unwrap() = None;
-    assert!(
-        !runtime
-            .block_on(engine.preload(id, false))
-            .unwrap()
-            .already_loaded
-    );
+    assert!(!runtime.block_on(engine.preload(id)).unwrap().already_loaded);
 }
 
 #[test]
@@ -306,19 +299,29 @@ fn two_queued_jobs_never_share_a_queue_key() {
     assert!(engine.status().queues.is_empty());
 }
 
+/// A job that was started and waits for the device is not being proved.
 #[test]
-fn partitions_spread_over_the_devices() {
-    let dir = tempfile::tempdir().unwrap();
-    let (mut fake, script) = Fake::new();
-    fake.devices = 2;
-    let mut settings = settings(dir.path());
-    settings.limits.lookahead = 4;
-    let engine = Engine::start(fake, settings).unwrap();
+fn waiting_for_a_device_counts_as_waiting() {
+    let (engine, script, _dir) = start(|_| ());
     script.close_gate();
-    let job = submit(&engine, porep("p", 4));
-    until(&engine, "both devices work", |s| {
-        s.devices.iter().all(|d| d.state == "proving")
+    let first = submit(&engine, porep("first", 1));
+    until(&engine, "the device works", |s| {
+        s.devices[0].state == "proving"
     });
+    let second = submit(&engine, porep("second", 1));
+    let waiting = |s: &cuzk_engine::Status| s.pipelines[1].clone();
+    until(&engine, "the second one waits for the device", |s| {
+        let job = waiting(s);
+        job.waits_for.as_deref() == Some("a device") && job.timings.queue_ms >= 20
+    });
+    let status = engine.status();
+    assert_eq!(waiting(&status).state, "partitions", "it was started");
+    assert_eq!(status.pipelines[0].waits_for, None);
     script.open_gate();
-    assert_eq!(completed(&engine, job).len(), 4 * PROOF_BYTES);
+    completed(&engine, first);
+    completed(&engine, second);
+    let ended = engine.status().recent;
+    let of = |job| ended.iter().find(|j| j.job_id == job).unwrap().timings;
+    assert!(of(second).queue_ms >= 20, "{:?}", of(second));
+    assert!(of(first).prove_ms >= 20, "{:?}", of(first));
 }

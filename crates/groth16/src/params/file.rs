@@ -44,7 +44,7 @@ impl ParameterFile {
     }
 
     /// What the file system said of the file when it was opened.
-    pub(super) fn metadata(&self) -> &Metadata {
+    pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 

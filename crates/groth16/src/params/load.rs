@@ -27,6 +27,25 @@ pub enum Trust {
     CurveChecked,
 }
 
+/// The comparison of a parameter file with its published digest, which takes a second a gigabyte.
+#[derive(Clone, Debug)]
+#[must_use = "a file with another digest is damaged"]
+pub struct PendingCheck {
+    digest: String,
+    notes: Option<CheckedFiles>,
+}
+
+impl PendingCheck {
+    /// Reads the file and compares. What passed is noted, where [`ParameterFile::load_ahead`] was told where.
+    pub fn run(self, file: &ParameterFile, progress: &dyn Progress) -> Result<(), ParamsError> {
+        file.check_once(self.notes.as_ref(), Some(&self.digest), progress)
+    }
+
+    fn passed_before(&self, file: &ParameterFile) -> bool {
+        file.passed_before(self.notes.as_ref(), &self.digest)
+    }
+}
+
 impl ParameterFile {
     /// Opens a parameter file, reads all of it once and checks that it is intact. What passed is noted in `checked`, where
     /// given, and not read again for it until the file changes.
@@ -41,12 +60,27 @@ impl ParameterFile {
         checked: Option<&CheckedFiles>,
         progress: &dyn Progress,
     ) -> Result<(Self, Trust), ParamsError> {
+        let (file, trust, check) = Self::load_ahead(params, vk, published, checked, progress)?;
+        check.map_or(Ok(()), |check| check.run(&file, progress))?;
+        Ok((file, trust))
+    }
+
+    /// [`load`](Self::load), but the comparison with the published digest is left to the caller, to be made beside other
+    /// work, where the `.vk` file has its own published digest: proofs made with damaged parameters do not verify by that key.
+    pub fn load_ahead(
+        params: &Path,
+        vk: Option<&Path>,
+        published: Option<&PublishedDigests>,
+        checked: Option<&CheckedFiles>,
+        progress: &dyn Progress,
+    ) -> Result<(Self, Trust, Option<PendingCheck>), ParamsError> {
         let file = Self::open(params)?;
         let marker = InsecureMarker::beside(params);
         let marker = marker.map_err(|source| ParamsError::Io {
             path: marker_path(params),
             source,
         })?;
+        let mut pending = None;
         let trust = match (marker, published) {
             (Some(marker), _) => {
                 tracing::warn!(file = %params.display(), "parameters of a developer setup: proofs made with them prove nothing");
@@ -55,8 +89,15 @@ impl ParameterFile {
                 Trust::Insecure(marker)
             }
             (None, Some(published)) => {
-                file.check_once(checked, Some(&published.params), progress)?;
                 vk.map_or(Ok(()), |vk| check_file_digest(vk, &published.vk))?;
+                let check = PendingCheck {
+                    digest: published.params.clone(),
+                    notes: checked.cloned(),
+                };
+                match vk {
+                    Some(_) => pending = Some(check).filter(|check| !check.passed_before(&file)),
+                    None => check.run(&file, progress)?,
+                }
                 Trust::Published
             }
             (None, None) => {
@@ -65,7 +106,7 @@ impl ParameterFile {
             }
         };
         vk.map_or(Ok(()), |vk| file.check_vk_file(vk))?;
-        Ok((file, trust))
+        Ok((file, trust, pending))
     }
 
     /// Checks the digest, or the points where there is none to compare with, unless that was done before.
@@ -76,7 +117,7 @@ impl ParameterFile {
         progress: &dyn Progress,
     ) -> Result<(), ParamsError> {
         let what = digest.unwrap_or("points");
-        if checked.is_some_and(|notes| notes.has(self.path(), self.metadata(), what)) {
+        if self.passed_before(checked, what) {
             return Ok(());
         }
         match digest {
@@ -91,6 +132,10 @@ impl ParameterFile {
             tracing::warn!(file = %self.path().display(), %error, "that the parameters are intact cannot be noted");
         }
         Ok(())
+    }
+
+    fn passed_before(&self, checked: Option<&CheckedFiles>, what: &str) -> bool {
+        checked.is_some_and(|notes| notes.has(self.path(), self.metadata(), what))
     }
 
     /// The key in a `.vk` file must be the one in this file.

@@ -18,5 +18,5 @@ pub(crate) use digest::{ShortDigest, short_digest};
 pub use error::{ParamsError, Query};
 pub use file::ParameterFile;
 pub(crate) use file::read_file;
-pub use load::{PublishedDigests, Trust};
+pub use load::{PendingCheck, PublishedDigests, Trust};
 pub use points::{G1_BYTES, G1Points, G2_BYTES, G2Points, PointError};

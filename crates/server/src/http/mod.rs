@@ -6,7 +6,7 @@
 //! | `GET /status` | everything, as JSON |
 //! | `GET /metrics` | counters and gauges, in the Prometheus text format |
 //! | `GET /healthz` | 200 while the process serves or drains |
-//! | `GET /readyz` | 200 while jobs are taken, some device works and some circuit can be proved; else 503; as JSON, with reasons |
+//! | `GET /readyz` | 200 while jobs are taken, some device works, some circuit can be proved and all of `srs.preload` are loaded; else 503; as JSON, with reasons |
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use cuzk_engine::{Engine, Pipeline, Status};
+use cuzk_engine::{CircuitStatus, Engine, Pipeline, Status};
 use serde::Serialize;
 use tokio::net::TcpListener;
 
@@ -68,7 +68,7 @@ async fn healthz<P: Pipeline>(State(engine): State<Engine<P>>) -> (StatusCode, &
 struct Ready {
     ready: bool,
     /// Why not.
-    reasons: Vec<&'static str>,
+    reasons: Vec<String>,
     /// Circuits that can be proved: their parameter files are there.
     circuits: Vec<String>,
     /// Circuits that cannot, and why.
@@ -84,6 +84,18 @@ async fn readyz<P: Pipeline>(State(engine): State<Engine<P>>) -> Response {
     }
 }
 
+/// What keeps a circuit of `srs.preload` from being used.
+fn not_preloaded(circuit: &CircuitStatus) -> Option<String> {
+    if !circuit.pinned || circuit.state == "loaded" {
+        return None;
+    }
+    let state = match &circuit.error {
+        Some(error) => error,
+        None => "not loaded yet",
+    };
+    Some(format!("srs.preload: {}: {state}", circuit.circuit))
+}
+
 fn readiness<P: Pipeline>(engine: &Engine<P>) -> Ready {
     let mut circuits = Vec::new();
     let mut missing = BTreeMap::new();
@@ -95,17 +107,16 @@ fn readiness<P: Pipeline>(engine: &Engine<P>) -> Ready {
             }
         }
     }
-    let usable = engine.status().devices.iter().any(|d| d.cause.is_none());
+    let status = engine.status();
+    let usable = status.devices.iter().any(|d| d.cause.is_none());
     let conditions = [
         (engine.serving(), "no jobs are taken: the service is ending"),
         (usable, "no device passed its self-test"),
         (!circuits.is_empty(), "no circuit has its parameter files"),
     ];
-    let reasons: Vec<_> = conditions
-        .into_iter()
-        .filter(|(holds, _)| !holds)
-        .map(|(_, reason)| reason)
-        .collect();
+    let unmet = conditions.into_iter().filter(|(holds, _)| !holds);
+    let mut reasons: Vec<String> = unmet.map(|(_, reason)| reason.into()).collect();
+    reasons.extend(status.circuits.iter().filter_map(not_preloaded));
     Ready {
         ready: reasons.is_empty(),
         reasons,

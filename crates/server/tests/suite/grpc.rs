@@ -109,6 +109,27 @@ async fn waiting_cancelling_and_unknown_jobs() {
         ),
         ("porep-2k", 1)
     );
+    let of = &status.jobs[0];
+    assert_eq!(
+        (
+            of.job_id.as_str(),
+            of.circuit_id.as_str(),
+            of.state.as_str()
+        ),
+        (job.as_str(), "porep-2k", "partitions")
+    );
+    assert_eq!((of.partitions, of.partitions_proved), (3, 0));
+    assert_eq!(of.priority(), v1::Priority::Normal);
+    let key = &status.loaded_srs[0].keys[0];
+    assert_eq!((key.ordinal, key.state.as_str()), (0, "loaded"));
+    let plan = key.plan.as_ref().expect("a device with memory of its own");
+    assert_eq!(plan.streamed_queries, ["H", "A", "B in G1"]);
+    assert_eq!(plan.resident_queries, ["L", "B in G2"]);
+    assert_eq!(
+        (plan.resident_bytes, plan.streamed_bytes, plan.scratch_bytes),
+        (5, 6, 7)
+    );
+    assert_eq!(plan.memory_cap_bytes, 20);
 
     let changed = client
         .submit_proof(porep("x", "name=b"))
@@ -218,6 +239,7 @@ async fn preload_evict_and_metrics() {
         "cuzk_partition_prove_seconds_count{circuit=\"porep-2k\"} 2",
         "cuzk_proof_verify_failures_total 0",
         "cuzk_device_usable{ordinal=\"0\",name=\"fake-0\"} 1",
+        "cuzk_device_partitions_proved_total{ordinal=\"0\",name=\"fake-0\"} 2",
     ] {
         assert!(text.lines().any(|l| l == line), "{line}\n{text}");
     }

@@ -47,6 +47,42 @@ async fn status_is_json_with_partitions_and_what_is_waited_for() {
     served.script.open_gate();
 }
 
+/// What `srs.preload` names and is not there is a reason not to be ready; the other circuits are served.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_preload_is_shown_until_it_is_repaired() {
+    let served = serve_tcp().await;
+    let snap: cuzk_filecoin::CircuitId = "snap-2k".parse().unwrap();
+    let reasons = async || {
+        let (code, _, body) = get(&served, "/readyz").await;
+        let ready: serde_json::Value = serde_json::from_str(&body).unwrap();
+        (code, ready["reasons"].to_string())
+    };
+    served.engine.pin(snap);
+    let waiting = reasons().await;
+    assert_eq!(
+        waiting,
+        (503, r#"["srs.preload: snap-2k: not loaded yet"]"#.into())
+    );
+    let damaged = "x.params: found 3 bytes, expected 5";
+    *served.script.open_error.lock().unwrap() = Some(damaged.into());
+    served.engine.preload(snap).await.unwrap_err();
+    let failed = reasons().await;
+    assert_eq!(
+        failed,
+        (503, format!("[\"srs.preload: snap-2k: {damaged}\"]"))
+    );
+    let mut client = client(&served).await;
+    let answer = client.get_status(v1::GetStatusRequest {}).await;
+    let srs = answer.unwrap().into_inner().loaded_srs.swap_remove(0);
+    assert_eq!((srs.pinned, srs.error.as_str()), (true, damaged));
+
+    *served.script.open_error.lock().unwrap() = None;
+    let submit = Some(porep("", "name=a"));
+    client.prove(v1::ProveRequest { submit }).await.unwrap();
+    served.engine.preload(snap).await.unwrap();
+    assert_eq!(reasons().await, (200, "[]".into()));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn probes_and_page() {
     let served = serve_tcp().await;

@@ -1,205 +1,23 @@
-//! A picture of the engine at one moment, for people and for metrics.
+//! Taking the picture.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use serde::Serialize;
+use cuzk_groth16::Placement;
 
-use crate::budget::Held;
-use crate::core::{Core, DeviceWork, Health, KeyState, Phase, Slot};
-use crate::counters::Counters;
-use crate::engine::Engine;
-use crate::job::{Finished, Job, JobId, Partition, Running, Stage, Step, Timings};
+use super::{
+    CircuitStatus, DeviceStatus, JobStatus, KeyStatus, MemoryStatus, PartitionStatus, QueueStatus,
+    RecentJob, Status,
+};
+use crate::core::{Core, Health, KeyState, Phase, Slot};
+use crate::job::{Finished, Job, Partition, Running, Stage, Step, Timings, millis};
 use crate::pipeline::{DeviceInfo, Pipeline};
-use crate::priority::Priority;
 
 /// Finished jobs that a picture shows.
 const RECENT: usize = 20;
 
-/// The engine at one moment.
-#[derive(Clone, Debug, Serialize)]
-pub struct Status {
-    /// Version of the program.
-    pub version: &'static str,
-    /// `serving`, `draining` or `closed`.
-    pub phase: &'static str,
-    /// Since the start.
-    pub uptime_seconds: u64,
-    /// The memory budget.
-    pub memory: MemoryStatus,
-    /// Devices, by ordinal.
-    pub devices: Vec<DeviceStatus>,
-    /// Circuits that were asked for since the start.
-    pub circuits: Vec<CircuitStatus>,
-    /// Jobs that have not ended, counted by circuit. No two have the same circuit.
-    pub queues: Vec<QueueStatus>,
-    /// Jobs that have not ended, the most urgent first.
-    pub pipelines: Vec<JobStatus>,
-    /// Jobs that ended last, the newest first.
-    pub recent: Vec<RecentJob>,
-    /// Finished jobs whose results can still be had.
-    pub finished_kept: usize,
-    /// Totals.
-    pub counters: Counters,
-}
-
-/// The memory budget, in bytes.
-#[derive(Clone, Debug, Serialize)]
-pub struct MemoryStatus {
-    /// The whole budget.
-    pub total_bytes: u64,
-    /// Reserved.
-    pub reserved_bytes: u64,
-    /// Not reserved.
-    pub free_bytes: u64,
-    /// Who holds it.
-    pub allocations: Vec<Held>,
-    /// Payload bytes of jobs that have not ended.
-    pub queued_bytes: u64,
-}
-
-/// A device.
-#[derive(Clone, Debug, Serialize)]
-pub struct DeviceStatus {
-    /// Its explicit index.
-    pub ordinal: usize,
-    /// Name and memory.
-    #[serde(flatten)]
-    pub info: DeviceInfo,
-    /// `idle`, `proving`, `suspect` or `left out`.
-    pub state: &'static str,
-    /// Why it is left out.
-    pub cause: Option<String>,
-    /// The job it works for.
-    pub job_id: Option<JobId>,
-    /// The partition it proves.
-    pub partition: Option<usize>,
-    /// The circuit of that job.
-    pub circuit: Option<String>,
-    /// What it has done since the start.
-    pub work: DeviceWork,
-}
-
-/// A circuit's place in memory.
-#[derive(Clone, Debug, Serialize)]
-pub struct CircuitStatus {
-    /// Its id.
-    pub circuit: String,
-    /// `absent`, `opening`, `loading` or `loaded`.
-    pub state: &'static str,
-    /// Ordinals of the devices that its key is loaded on.
-    pub devices: Vec<usize>,
-    /// Bytes of the budget.
-    pub reserved_bytes: u64,
-    /// Bytes of the parameter file.
-    pub parameter_bytes: u64,
-    /// Running jobs.
-    pub users: usize,
-    /// Never evicted.
-    pub pinned: bool,
-    /// Parameters of a developer's setup.
-    pub insecure: bool,
-    /// Milliseconds that loading took.
-    pub load_ms: u64,
-    /// Why it could not be loaded, last time.
-    pub error: Option<String>,
-}
-
-/// Jobs of one circuit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct QueueStatus {
-    /// Its id.
-    pub circuit: String,
-    /// Jobs that have not been started.
-    pub pending: usize,
-    /// Jobs that have.
-    pub in_progress: usize,
-}
-
-/// A job that has not ended.
-#[derive(Clone, Debug, Serialize)]
-pub struct JobStatus {
-    /// Its id.
-    pub job_id: JobId,
-    /// The client's id.
-    pub request_id: String,
-    /// Its circuit.
-    pub circuit: String,
-    /// Its priority.
-    pub priority: Priority,
-    /// `queued`, `decode`, `partitions`, `verify` or `ending`.
-    pub state: &'static str,
-    /// What it waits for, when it waits.
-    pub waits_for: Option<String>,
-    /// Since acceptance, or the restart.
-    pub age_ms: u64,
-    /// Where the time went so far.
-    pub timings: Timings,
-    /// Its partitions, once it has been started.
-    pub partitions: Vec<PartitionStatus>,
-}
-
-/// A partition of a running job.
-#[derive(Clone, Debug, Serialize)]
-pub struct PartitionStatus {
-    /// Its index.
-    pub index: usize,
-    /// `waiting`, `witness`, `ready`, `proving` or `proved`.
-    pub state: &'static str,
-    /// How long it has been in that state, where that is work.
-    pub running_ms: Option<u64>,
-    /// Witness generation so far.
-    pub witness_ms: u64,
-    /// Proving so far.
-    pub prove_ms: u64,
-    /// The device that proves or proved it.
-    pub device: Option<usize>,
-    /// Tries that failed.
-    pub failures: usize,
-}
-
-/// A job that has ended, without its proof.
-#[derive(Clone, Debug, Serialize)]
-pub struct RecentJob {
-    /// Its id.
-    pub job_id: JobId,
-    /// The client's id.
-    pub request_id: String,
-    /// Its circuit.
-    pub circuit: String,
-    /// `completed`, `failed` or `cancelled`.
-    pub outcome: &'static str,
-    /// Why it failed.
-    pub cause: Option<String>,
-    /// Where the time went.
-    pub timings: Timings,
-    /// Devices that made the proof.
-    pub devices: Vec<String>,
-    /// Milliseconds since the Unix epoch.
-    pub ended_at_ms: u64,
-}
-
-impl<P: Pipeline> Engine<P> {
-    /// A picture of this moment.
-    pub fn status(&self) -> Status {
-        let infos = self.shared.pipeline.devices();
-        let core = self.shared.lock();
-        let mut status = core.picture(infos, Instant::now());
-        status.uptime_seconds = self.shared.started.elapsed().as_secs();
-        status
-    }
-
-    /// Name of the device that works on a job at this moment.
-    pub fn device_of(&self, job: JobId) -> Option<String> {
-        let core = self.shared.lock();
-        let works = |current: &Option<_>| matches!(current, Some((id, _, _)) if *id == job);
-        let device = core.devices.iter().find(|d| works(&d.current));
-        device.map(|d| d.name.clone())
-    }
-}
-
 impl<P: Pipeline> Core<P> {
-    fn picture(&self, infos: Vec<DeviceInfo>, now: Instant) -> Status {
+    pub(super) fn picture(&self, infos: Vec<DeviceInfo>, now: Instant) -> Status {
         let in_order = || self.order.iter().filter_map(|r| self.jobs.get(&r.job));
         Status {
             version: env!("CARGO_PKG_VERSION"),
@@ -273,7 +91,10 @@ impl<P: Pipeline> Core<P> {
             state,
             waits_for: self.waits_for(job, position),
             age_ms: ms(now, job.accepted),
-            timings: job.timings,
+            timings: Timings {
+                queue_ms: millis(job.idle_until(now)),
+                ..job.timings
+            },
             partitions: partitions
                 .iter()
                 .enumerate()
@@ -284,7 +105,7 @@ impl<P: Pipeline> Core<P> {
 
     fn waits_for(&self, job: &Job<P>, position: usize) -> Option<String> {
         match (&job.doom, job.running()) {
-            (Some(_), _) => Some(format!("{} tasks in flight", job.in_flight)),
+            (Some(_), _) => Some(format!("{} tasks in flight", job.in_flight())),
             (None, Some(running)) => self.running_waits_for(job, running),
             (None, None) => Some(match &self.blocked {
                 Some((id, why)) if *id == job.id => why.clone(),
@@ -299,7 +120,7 @@ impl<P: Pipeline> Core<P> {
         if !loaded {
             return Some(format!("circuit {} to be loaded", job.circuit));
         }
-        if job.in_flight > 0 {
+        if job.in_flight() > 0 {
             return None;
         }
         let ready = |p: &Partition<P>| matches!(p.step, Step::Ready(_));
@@ -309,6 +130,7 @@ impl<P: Pipeline> Core<P> {
                 Some("a CPU thread and a place within the witness look-ahead".into())
             }
             Stage::Decode | Stage::Verify => Some("a CPU thread".into()),
+            Stage::Held => Some("the check of the parameters, as its proof does not verify".into()),
             Stage::Decoding | Stage::Verifying => None,
         }
     }
@@ -321,13 +143,35 @@ impl<P: Pipeline> Slot<P> {
             circuit,
             state: self.state_name(),
             devices: (0..self.keys.len()).filter(loaded).collect(),
-            reserved_bytes: self.reservation.as_ref().map_or(0, |r| r.bytes()),
+            keys: (0..self.keys.len())
+                .filter_map(|d| self.key_picture(d))
+                .collect(),
+            reserved_bytes: self.reserved_bytes(),
             parameter_bytes: self.footprint.map_or(0, |f| f.parameters),
             users: self.users,
             pinned: self.pinned,
             insecure: self.insecure,
             load_ms: self.load_ms,
+            check: self.circuit().map(|_| match self.checking {
+                true => "checking",
+                false => "checked",
+            }),
             error: self.last_error.clone(),
+        }
+    }
+
+    fn key_picture(&self, device: usize) -> Option<KeyStatus> {
+        let picture = |state, error, placement: Option<Placement>| KeyStatus {
+            device,
+            state,
+            error,
+            placement,
+        };
+        match &self.keys[device] {
+            KeyState::Absent => None,
+            KeyState::Loading => Some(picture("loading", None, None)),
+            KeyState::Loaded(key) => Some(picture("loaded", None, P::placement(key))),
+            KeyState::Failed(cause) => Some(picture("failed", Some(cause.clone()), None)),
         }
     }
 }
@@ -382,5 +226,5 @@ fn recent(finished: &std::sync::Arc<Finished>) -> RecentJob {
 }
 
 fn ms(now: Instant, since: Instant) -> u64 {
-    u64::try_from(now.saturating_duration_since(since).as_millis()).unwrap_or(u64::MAX)
+    millis(now.saturating_duration_since(since))
 }
