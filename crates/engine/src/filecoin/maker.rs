@@ -44,9 +44,41 @@ impl WitnessMaker {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use cuzk_filecoin::{ProofKind, ProofRequest, compile_circuit};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
 
     use super::*;
+
+    /// Counts warnings.
+    #[derive(Clone, Default)]
+    struct Warnings(Arc<AtomicUsize>);
+
+    impl Subscriber for Warnings {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() == Level::WARN
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn event(&self, _: &Event<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    /// A maker, and how many warnings came with it.
+    fn maker(id: CircuitId, r1cs: &Arc<R1cs>) -> (WitnessMaker, usize) {
+        let warnings = Warnings::default();
+        let make = || WitnessMaker::new(id, r1cs.clone());
+        let maker = tracing::subscriber::with_default(warnings.clone(), make);
+        (maker, warnings.0.load(Ordering::Relaxed))
+    }
 
     fn statement() -> Statement {
         let mut randomness = vec![3; 32];
@@ -63,15 +95,16 @@ mod tests {
     }
 
     #[test]
-    fn a_circuit_that_the_generator_does_not_know_is_run() {
+    fn a_circuit_that_the_generator_does_not_know_is_run_with_a_warning() {
         let statement = statement();
         let id = statement.circuit_id();
         let window = CircuitId::new(ProofKind::WindowPoSt, id.sector_size);
         let r1cs = Arc::new(compile_circuit(id).expect("compiles"));
-        let fast = WitnessMaker::new(id, r1cs.clone());
+        let (fast, fast_warnings) = maker(id, &r1cs);
         // Under another circuit's name the variables are not where its generator writes them.
-        let slow = WitnessMaker::new(window, r1cs.clone());
+        let (slow, slow_warnings) = maker(window, &r1cs);
         assert!(fast.generator.is_some() && slow.generator.is_none());
+        assert_eq!((fast_warnings, slow_warnings), (0, 1));
 
         let [fast, slow] = [fast, slow].map(|maker| {
             let mut witness = Witness::new(r1cs.layout().clone());
