@@ -5,7 +5,8 @@ use std::fs;
 use xtask::{Package, packages, root};
 
 /// From the bottom up: a package may depend only on those before it.
-const LAYERS: [&str; 10] = [
+const LAYERS: [&str; 11] = [
+    "cuzk-memory",
     "cuzk-r1cs",
     "cuzk-groth16",
     "cuzk-cuda",

@@ -7,9 +7,9 @@ use xtask::{Source, sources};
 /// A file longer than this holds more than one idea.
 const MAX_LINES: usize = 450;
 
-/// Packages that write SIMD or device code or map files.
+/// Packages that write SIMD or device code, map files or advise the system about memory.
 const MAY_BE_UNSAFE: [&str; 4] = [
-    "crates/r1cs",
+    "crates/memory",
     "crates/groth16",
     "crates/cuda",
     "crates/filecoin",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blstrs::Scalar;
 use ff::Field;
-use rayon::iter::ParallelIterator;
+use rayon::iter::ParallelExtend;
 
 use crate::error::WitnessError;
 use crate::layout::WitnessLayout;
@@ -32,11 +32,15 @@ impl Witness {
         if let Some(one) = inputs.first_mut() {
             *one = Scalar::ONE;
         }
+        let mut bits = cuzk_memory::with_capacity(words);
+        bits.resize(words, 0);
+        // A WindowPoSt's values are 4 GB: all cores fetch the pages, or doing so takes longer than the values.
+        let mut wide = cuzk_memory::with_capacity(layout.num_wide());
+        wide.par_extend(rayon::iter::repeat_n(Scalar::ZERO, layout.num_wide()));
         Self {
             inputs,
-            bits: vec![0; words],
-            // A WindowPoSt's values are 4 GB: all cores fetch the pages, or doing so takes longer than the values.
-            wide: rayon::iter::repeat_n(Scalar::ZERO, layout.num_wide()).collect(),
+            bits,
+            wide,
             layout,
         }
     }
