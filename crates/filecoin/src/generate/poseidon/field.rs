@@ -110,7 +110,7 @@ pub(super) fn mul(a: Limbs, b: Limbs) -> Limbs {
     subtract_once(t, 0).0
 }
 
-/// A sum of at most twenty products, not reduced yet.
+/// A sum of at most 23 products, not reduced yet.
 pub(super) struct Sum([u64; 9]);
 
 impl Sum {
@@ -152,8 +152,8 @@ impl Sum {
             t[i + 4] = add_carry(t[i + 4], carry, &mut up);
         }
         let (mut r, mut top) = ([t[4], t[5], t[6], t[7]], t[8] + up);
-        // Twenty products leave less than 20 p^2 / 2^256 + p < 10.1 p. In sixteenths of 2^256, rounded down, that is v, and
-        // 141 v / 1024 falls short of v / 16 * 2^256 / p by less than 0.17: at most one multiple of p is left.
+        // 23 products leave less than 23 p^2 / 2^256 + p < 11.5 p. In sixteenths of 2^256, rounded down, that is v, and
+        // 141 v / 1024 falls short of v / 16 * 2^256 / p by less than 0.18: at most one multiple of p is left.
         let sixteenths = top << 4 | r[3] >> 60;
         let multiple = (sixteenths * 141) >> 10;
         let (mut carry, mut borrow) = (0, 0u64);
@@ -166,6 +166,41 @@ impl Sum {
         }
         top = top.wrapping_sub(carry).wrapping_sub(borrow);
         subtract_once(r, top).0
+    }
+}
+
+/// A sum of values times words, not reduced yet: below 2^64 p, which twelve numerators of [`super::linear::Mds`] are
+/// far from.
+pub(super) struct WordSum([u64; 5]);
+
+impl WordSum {
+    /// `sum of a[i] b[i]`.
+    #[inline(always)]
+    pub(super) fn of(a: &[Limbs], b: &[u64]) -> WordSum {
+        let mut t = [0u64; 5];
+        for (a, b) in a.iter().zip(b) {
+            let mut carry = 0;
+            for (t, a) in t.iter_mut().zip(a) {
+                *t = multiply_add(*t, *a, *b, &mut carry);
+            }
+            t[4] += carry;
+        }
+        WordSum(t)
+    }
+
+    /// The sum divided by 2^64 mod the modulus, below twice that. One factor of [`mul`] may be so.
+    #[inline(always)]
+    pub(super) fn reduce(self) -> Limbs {
+        let WordSum(t) = self;
+        let q = t[0].wrapping_mul(NEGATIVE_INVERSE);
+        let mut carry = 0;
+        multiply_add(t[0], q, MODULUS[0], &mut carry);
+        let mut r = [0u64; 4];
+        for j in 1..4 {
+            r[j - 1] = multiply_add(t[j], q, MODULUS[j], &mut carry);
+        }
+        r[3] = t[4] + carry;
+        r
     }
 }
 
@@ -223,8 +258,8 @@ mod tests {
         }
         // The largest sum: every limb as large as it gets in Montgomery form.
         let largest = scalar([MODULUS[0] - 1, MODULUS[1], MODULUS[2], MODULUS[3]]);
-        values.extend([largest; 20]);
-        for window in values.windows(12).chain(values.windows(20)) {
+        values.extend([largest; 23]);
+        for window in values.windows(12).chain(values.windows(23)) {
             let a: Vec<Limbs> = window.iter().map(limbs).collect();
             let b: Vec<Scalar> = window.iter().rev().copied().collect();
             let expected: Scalar = window.iter().zip(&b).map(|(x, y)| x * y).sum();

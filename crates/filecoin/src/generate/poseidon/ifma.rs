@@ -3,19 +3,32 @@
 //! Five limbs of 52 bits, one value a 64-bit lane. Values keep blst's Montgomery form x 2^256, so allocated values are
 //! stored as they are. A reduction here divides by 2^260: constants of the circuit are kept as c 2^260, so that value
 //! times constant needs no correction, and in a product of two values one factor is shifted up by four bits first,
-//! which five limbs still hold. Sums of products are accumulated unreduced: 12 terms of 5 products of 52 bits, low and
-//! high halves in separate columns, stay below 2^58.
+//! which five limbs still hold. Sums of products are accumulated unreduced: 23 terms of 5 products of 52 bits, low and
+//! high halves in separate columns, stay below 2^59. Reduced, 23 products of values and constants are below 1.7 p.
 //!
 //! A hash whose digest alone is wanted keeps no value: it takes x 2^260 throughout and leaves values as they are reduced,
 //! below the modulus or not. None gets above 18 p: five limbs hold 35 p, and a product of two is below their
 //! product / 35 p + p.
 
+/// All functions on vectors: the same attribute, so that they are inlined into each other.
+macro_rules! vector_code {
+    ($($item:item)*) => {
+        $(#[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl,avx512vbmi2")] #[inline] $item)*
+    };
+}
+
 mod lanes;
+mod outs;
+#[cfg(test)]
+mod tests;
 
 use super::field::limbs;
-use super::{BLOCK, Block, MAX_WIDTH, Poseidon};
+use super::linear::{History, PartialRounds};
+use super::{MAX_WIDTH, Poseidon};
 use blstrs::Scalar;
-use lanes::{Element, LANES, Limbs52, Outs, zero};
+use ff::Field;
+use lanes::{Columns, Element, LANES, Limbs52, Loose, zero};
+use outs::Outs;
 
 /// What becomes of the values between the S-boxes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,14 +44,16 @@ pub(super) struct Constants {
     form: Form,
     width: usize,
     half_full_rounds: usize,
+    partial_rounds: usize,
     slots: usize,
     tag_power: Limbs52,
     keys: Vec<Limbs52>,
-    mds: Vec<Limbs52>,
+    numerators: Vec<u64>,
+    /// Divides a sum of multiples that was reduced once.
+    scale: Limbs52,
     /// The row of the linear layer that gives the digest.
     digest_row: Vec<Limbs52>,
-    pre_sparse: Vec<Limbs52>,
-    blocks: Vec<Block<Limbs52>>,
+    partial: PartialRounds<Limbs52>,
 }
 
 impl Constants {
@@ -50,7 +65,7 @@ impl Constants {
             Form::DigestOnly => factor(v),
         };
         let width = poseidon.width;
-        let digest_row = &poseidon.mds[width..2 * width];
+        let digest_row = &poseidon.digest_row;
         Constants {
             form,
             digest_row: match form {
@@ -60,12 +75,13 @@ impl Constants {
             },
             width,
             half_full_rounds: poseidon.half_full_rounds,
+            partial_rounds: poseidon.partial_rounds,
             slots: poseidon.slots(),
             tag_power: value(&poseidon.tag_power),
             keys: poseidon.keys.iter().map(value).collect(),
-            mds: poseidon.mds.iter().map(factor).collect(),
-            pre_sparse: poseidon.pre_sparse.iter().map(factor).collect(),
-            blocks: poseidon.blocks.iter().map(|b| b.map(factor)).collect(),
+            numerators: poseidon.mds.numerators.clone(),
+            scale: factor(&(poseidon.mds.scale * Scalar::from(2).pow_vartime([52]))),
+            partial: poseidon.partial.map(factor),
         }
     }
 
@@ -83,13 +99,15 @@ impl Constants {
             // Idle lanes repeat the last hash into scratch memory.
             let out = |k: usize| outs.get_mut(k).map_or(scratch, |out| out.as_mut_ptr());
             if preimages.len() > LANES {
-                let out = Outs::<2>::new(self.slots, out);
                 // SAFETY: the instructions exist, asserted above.
-                unsafe { self.hash_groups::<2, ARITY, true>(preimages, out) };
+                unsafe {
+                    self.hash_groups::<2, ARITY, true>(preimages, Outs::new(self.slots, out))
+                };
             } else {
-                let out = Outs::<1>::new(self.slots, out);
                 // SAFETY: as above.
-                unsafe { self.hash_groups::<1, ARITY, true>(preimages, out) };
+                unsafe {
+                    self.hash_groups::<1, ARITY, true>(preimages, Outs::new(self.slots, out))
+                };
             }
         }
     }
@@ -108,126 +126,141 @@ impl Constants {
             let mut idle = Scalar::default();
             let out = |k: usize| std::ptr::from_mut(digests.get_mut(k).unwrap_or(&mut idle));
             if preimages.len() > LANES {
-                let out = Outs::<2>::new(1, out);
                 // SAFETY: the instructions exist, asserted above.
-                unsafe { self.hash_groups::<2, ARITY, false>(preimages, out) };
+                unsafe { self.hash_groups::<2, ARITY, false>(preimages, Outs::new(1, out)) };
             } else {
-                let out = Outs::<1>::new(1, out);
                 // SAFETY: as above.
-                unsafe { self.hash_groups::<1, ARITY, false>(preimages, out) };
+                unsafe { self.hash_groups::<1, ARITY, false>(preimages, Outs::new(1, out)) };
             }
         }
     }
 
     /// Up to `8 GROUPS` hashes. A Poseidon round is a chain of multiplications; a second group hides its latency.
-    #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl,avx512vbmi2")]
     fn hash_groups<const GROUPS: usize, const ARITY: usize, const STORE: bool>(
         &self,
         preimages: &[[Scalar; ARITY]],
         mut out: Outs<GROUPS>,
     ) {
         let lane = |k: usize| &preimages[k.min(preimages.len() - 1)];
-        let mut state = [[zero(); GROUPS]; MAX_WIDTH];
-        for (i, element) in state[1..=ARITY].iter_mut().enumerate() {
+        let mut preimage = [[Loose(zero()); GROUPS]; MAX_WIDTH];
+        for (i, element) in preimage[1..=ARITY].iter_mut().enumerate() {
             for (g, group) in element.iter_mut().enumerate() {
                 let x = lanes::load(std::array::from_fn(|k| limbs(&lane(LANES * g + k)[i])));
-                *group = if STORE { x } else { lanes::times_16(&x) };
+                *group = if STORE { x } else { x.times_16() };
             }
         }
-        self.permute::<GROUPS, STORE>(&mut state[..=ARITY], &mut out);
+        self.permute::<GROUPS, STORE>(&mut preimage[..=ARITY], &mut out);
     }
 
-    /// The permutation; `state` holds the preimage in lanes 1.. on entry.
-    #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
+    /// The permutation; `sums` holds the preimage in lanes 1.. on entry, and is overwritten.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl,avx512vbmi2")]
     fn permute<const G: usize, const STORE: bool>(
         &self,
-        state: &mut [[Element; G]],
+        sums: &mut [[Loose; G]],
         out: &mut Outs<G>,
     ) {
         let width = self.width;
         let mut keys = self.keys.chunks_exact(width);
         let mut next = || keys.next().expect("keys for every round");
+        let mut state = [[zero(); G]; MAX_WIDTH];
+        let state = &mut state[..width];
 
         let (before, after) = (next(), next());
         state[0] = [lanes::splat(&self.tag_power); G];
         for (i, element) in state.iter_mut().enumerate().skip(1) {
-            *element = lanes::first_s_box::<G, STORE>(element, &before[i], &after[i], out);
+            *element = *out.first_s_box::<STORE>(&sums[i], &before[i], &after[i]);
         }
-        lanes::linear(&self.mds, state);
+        lanes::linear(&self.numerators, &self.scale, state, sums);
 
         let half = self.half_full_rounds;
-        for round in 1..half {
-            let keys = next();
-            for (element, key) in state.iter_mut().zip(keys) {
-                *element = lanes::s_box::<G, STORE>(element, Some(key), out);
-            }
-            lanes::linear(
-                if round == half - 1 {
-                    &self.pre_sparse
-                } else {
-                    &self.mds
-                },
-                state,
-            );
+        for _ in 1..half {
+            self.full_round::<G, STORE>(next(), state, sums, out);
         }
+        let (partial_keys, full_keys) =
+            self.keys[(half + 1) * width..].split_at(self.partial_rounds);
+        self.partial_rounds::<G, STORE>(partial_keys, sums, out);
+        for keys in full_keys.chunks_exact(width) {
+            self.full_round::<G, STORE>(keys, state, sums, out);
+        }
+        for (element, sum) in state.iter_mut().zip(sums) {
+            *element = *out.s_box::<STORE>(sum, None)[1];
+        }
+        let sum = |g| dot(Columns::zero(), state, &self.digest_row, g).reduce();
+        out.digest(std::array::from_fn(sum));
+    }
 
-        // From here on lanes 1.. are operands before they have gone through an S-box: normalise their limbs.
-        for element in state.iter_mut() {
-            *element = std::array::from_fn(|g| lanes::carry(element[g]));
+    /// From the sums before the S-boxes to those before the next ones. `state` is overwritten.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl,avx512vbmi2")]
+    #[inline]
+    fn full_round<const G: usize, const STORE: bool>(
+        &self,
+        keys: &[Limbs52],
+        state: &mut [[Element; G]],
+        sums: &mut [[Loose; G]],
+        out: &mut Outs<G>,
+    ) {
+        for ((element, sum), key) in state.iter_mut().zip(&*sums).zip(keys) {
+            *element = *out.s_box::<STORE>(sum, Some(key))[1];
         }
-        let mut keys = &self.keys[(half + 1) * width..];
-        for block in &self.blocks {
-            let (block_keys, rest) = keys.split_at(block.first_lane.len());
-            partial_rounds::<G, STORE>(block, block_keys, state, out);
-            keys = rest;
-        }
+        lanes::linear(&self.numerators, &self.scale, state, sums);
+    }
 
-        for keys in keys.chunks_exact(width) {
-            for (element, key) in state.iter_mut().zip(keys) {
-                *element = lanes::s_box::<G, STORE>(element, Some(key), out);
-            }
-            lanes::linear(&self.mds, state);
+    /// All partial rounds, likewise.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl,avx512vbmi2")]
+    #[inline]
+    fn partial_rounds<const G: usize, const STORE: bool>(
+        &self,
+        keys: &[Limbs52],
+        sums: &mut [[Loose; G]],
+        out: &mut Outs<G>,
+    ) {
+        let width = self.width;
+        let mut start = [[zero(); G]; MAX_WIDTH];
+        for (element, sum) in start.iter_mut().zip(&*sums).skip(1) {
+            *element = sum.map(|sum| sum.carry());
         }
-        for element in state.iter_mut() {
-            *element = lanes::s_box::<G, STORE>(element, None, out);
+        let (mut inputs, mut outputs) = (History::new([zero(); G]), History::new([zero(); G]));
+        for (k, key) in keys.iter().enumerate() {
+            let [input, output] = out.s_box::<STORE>(&sums[0], Some(key));
+            inputs.push(*input);
+            outputs.push(*output);
+            // What needs the last output comes last, so that the rest can run ahead of the S-box.
+            sums[0] = match self.partial.first.get(k) {
+                Some(row) => combine(&start[1..width], outputs.last(k + 1), row),
+                None => combine(
+                    inputs.last(width - 1),
+                    outputs.last(width),
+                    &self.partial.later[0],
+                ),
+            };
         }
-        let digest = std::array::from_fn(|g| {
-            lanes::canonical(&lanes::dot(state.iter().map(|e| &e[g]), &self.digest_row))
-        });
-        out.store([&digest]);
+        for (sum, row) in sums.iter_mut().zip(&self.partial.later).skip(1) {
+            *sum = combine(inputs.last(width - 1), outputs.last(width), row);
+        }
     }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl")]
+/// The sum of multiples of two rows of values.
+#[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl,avx512vbmi2")]
 #[inline]
-fn partial_rounds<const G: usize, const STORE: bool>(
-    block: &Block<Limbs52>,
-    keys: &[Limbs52],
-    state: &mut [[Element; G]],
-    out: &mut Outs<G>,
-) {
-    let width = state.len();
-    let rounds = block.first_lane.len();
-    let mut y = [[zero(); G]; BLOCK];
-    for (k, (row, key)) in block.first_lane.iter().zip(keys).enumerate() {
-        y[k] = lanes::s_box::<G, STORE>(&state[0], Some(key), out);
-        state[0] = std::array::from_fn(|g| {
-            // What needs y_k comes last, so that the rest can run ahead of the S-box.
-            let mut sum = lanes::Columns::zero();
-            for (x, factor) in state[1..].iter().zip(&row[1..]) {
-                sum.multiply_add(&x[g], &lanes::splat(factor));
-            }
-            for (x, factor) in y[..k].iter().zip(&row[width..]) {
-                sum.multiply_add(&x[g], &lanes::splat(factor));
-            }
-            sum.multiply_add(&y[k][g], &lanes::splat(&row[0]));
-            sum.reduce()
-        });
+fn combine<const G: usize>(a: &[[Element; G]], b: &[[Element; G]], row: &[Limbs52]) -> [Loose; G] {
+    std::array::from_fn(|g| {
+        let sum = dot(Columns::zero(), a, row, g);
+        dot(sum, b, &row[a.len()..], g).reduce()
+    })
+}
+
+#[target_feature(enable = "avx512f,avx512ifma,avx512dq,avx512bw,avx512vl,avx512vbmi2")]
+#[inline]
+fn dot<const G: usize>(
+    mut sum: Columns,
+    elements: &[[Element; G]],
+    factors: &[Limbs52],
+    g: usize,
+) -> Columns {
+    for (x, factor) in elements.iter().zip(factors) {
+        sum.multiply_add(&x[g], &lanes::splat(factor));
     }
-    for (x, factors) in state[1..].iter_mut().zip(&block.other_lanes) {
-        for g in 0..G {
-            let change = lanes::dot(y[..rounds].iter().map(|y| &y[g]), factors);
-            x[g] = lanes::accumulate::<STORE>(&x[g], &change);
-        }
-    }
+    sum
 }

@@ -6,12 +6,15 @@
 //! between S-boxes is a linear combination without a variable of its own, so it may be computed in any form that
 //! gives the same S-box inputs.
 //!
-//! Rounds, round keys pushed through the linear layer, and the sparse form of the partial rounds: Grassi et al.,
-//! "Poseidon" (2019/458), appendix B, as neptune 11 prepares them.
+//! Rounds, and round keys pushed through the linear layer: Grassi et al., "Poseidon" (2019/458), appendix B, as neptune 11
+//! prepares them.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod field;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
+mod linear;
 mod portable;
 
 pub(crate) use field::element;
@@ -19,6 +22,7 @@ pub(crate) use field::element;
 use super::Isa;
 use blstrs::Scalar;
 use ff::Field;
+use linear::{Mds, PartialRounds};
 use neptune::poseidon::{Arity, PoseidonConstants};
 
 /// Widest state: arity 11 and the domain tag.
@@ -33,26 +37,24 @@ pub(super) struct Poseidon {
     tag_power: Scalar,
     /// Round keys in the order of use, `width` before the first S-boxes.
     keys: Vec<Scalar>,
-    /// Row j holds the coefficients of output lane j.
-    mds: Vec<Scalar>,
-    /// Matrix of the last full round before the partial ones.
-    pre_sparse: Vec<Scalar>,
-    blocks: Vec<Block<Scalar>>,
+    mds: Mds,
+    /// Divides a sum of [`Mds::numerators`]' multiples that [`field::WordSum::reduce`] has divided by 2^64.
+    word_scale: Scalar,
+    /// The row of the matrix that gives the digest.
+    digest_row: Vec<Scalar>,
+    partial: PartialRounds<Scalar>,
     #[cfg(target_arch = "x86_64")]
-    lanes: Option<[ifma::Constants; 2]>,
+    avx512: Option<[ifma::Constants; 2]>,
+    #[cfg(target_arch = "x86_64")]
+    avx2: Option<avx2::Constants>,
 }
 
 impl Poseidon {
     pub(super) fn new<A: Arity<Scalar>>(constants: &PoseidonConstants<Scalar, A>) -> Poseidon {
         let width = constants.width();
-        let rows = |m: &Vec<Vec<Scalar>>| {
-            (0..width * width)
-                .map(|k| m[k % width][k / width])
-                .collect()
-        };
         let keys = constants.compressed_round_constants.clone();
-        let sparse = constants.sparse_matrixes.iter();
-        let sparse: Vec<_> = sparse.map(|s| (&s.w_hat[..], &s.v_rest[..])).collect();
+        let matrix = &constants.mds_matrices.m;
+        let mds = Mds::new(matrix);
         let tag = constants.domain_tag + keys[0];
         let mut poseidon = Poseidon {
             width,
@@ -60,11 +62,15 @@ impl Poseidon {
             partial_rounds: constants.partial_rounds,
             tag_power: tag.square().square() * tag + keys[width],
             keys,
-            mds: rows(&constants.mds_matrices.m),
-            pre_sparse: rows(&constants.pre_sparse_matrix),
-            blocks: sparse.chunks(BLOCK).map(Block::new).collect(),
+            word_scale: mds.scale * Scalar::from(2).pow_vartime([64]),
+            mds,
+            // The matrix is symmetric; the digest is lane 1.
+            digest_row: matrix[1].clone(),
+            partial: PartialRounds::new(matrix),
             #[cfg(target_arch = "x86_64")]
-            lanes: None,
+            avx512: None,
+            #[cfg(target_arch = "x86_64")]
+            avx2: None,
         };
         assert_eq!(
             poseidon.keys.len(),
@@ -73,7 +79,11 @@ impl Poseidon {
         #[cfg(target_arch = "x86_64")]
         if Isa::Avx512.is_available() {
             let forms = [ifma::Form::Stored, ifma::Form::DigestOnly];
-            poseidon.lanes = Some(forms.map(|form| ifma::Constants::new(&poseidon, form)));
+            poseidon.avx512 = Some(forms.map(|form| ifma::Constants::new(&poseidon, form)));
+        }
+        #[cfg(target_arch = "x86_64")]
+        if Isa::Avx2.is_available() {
+            poseidon.avx2 = Some(avx2::Constants::new(&poseidon));
         }
         poseidon
     }
@@ -104,8 +114,10 @@ impl Poseidon {
     ) {
         assert_eq!((ARITY + 1, preimages.len()), (self.width, outs.len()));
         #[cfg(target_arch = "x86_64")]
-        if let (Isa::Avx512, Some([stored, _])) = (isa, &self.lanes) {
-            return stored.hash_many(preimages, outs);
+        match (isa, &self.avx512, &self.avx2) {
+            (Isa::Avx512, Some([stored, _]), _) => return stored.hash_many(preimages, outs),
+            (Isa::Avx2, _, Some(avx2)) => return avx2.hash_many(preimages, outs),
+            _ => {}
         }
         let _ = isa;
         for (preimage, out) in preimages.iter().zip(outs) {
@@ -122,59 +134,18 @@ impl Poseidon {
     ) {
         assert_eq!((ARITY + 1, preimages.len()), (self.width, digests.len()));
         #[cfg(target_arch = "x86_64")]
-        if let (Isa::Avx512, Some([_, digest_only])) = (isa, &self.lanes) {
+        if let (Isa::Avx512, Some([_, digest_only])) = (isa, &self.avx512) {
             return digest_only.digest_many(preimages, digests);
         }
-        let _ = isa;
-        let mut values = vec![Scalar::default(); self.slots()];
-        for (preimage, digest) in preimages.iter().zip(digests) {
-            *digest = self.hash(preimage, &mut values);
-        }
-    }
-}
-
-/// Partial rounds taken together. Lanes 1.. change only by multiples of the S-box outputs y of lane 0, so within a block
-/// they stay as they were and their share of lane 0 goes into coefficients of the earlier y: one reduction a round for
-/// lane 0, and one a block for each other lane.
-const BLOCK: usize = 8;
-
-/// The linear layers of [`BLOCK`] partial rounds, or fewer.
-struct Block<T> {
-    /// Per round k: `width` coefficients of the state at the block's start (lane 0 being y_k), then those of
-    /// y_0..y_{k-1}.
-    first_lane: Vec<Vec<T>>,
-    /// Per lane 1..: coefficients of all y.
-    other_lanes: Vec<Vec<T>>,
-}
-
-impl Block<Scalar> {
-    /// Of rounds in sparse form: coefficients of lane 0, and the multiples of lane 0 added to the other lanes.
-    fn new(rounds: &[(&[Scalar], &[Scalar])]) -> Self {
-        let first_lane = |(k, (first, _)): (usize, &(&[Scalar], &[Scalar]))| {
-            let earlier = rounds[..k].iter().map(|(_, others)| {
-                let products = first[1..].iter().zip(*others);
-                products.map(|(w, v)| w * v).sum::<Scalar>()
-            });
-            first.iter().copied().chain(earlier).collect()
-        };
-        let other_lane = |j: usize| rounds.iter().map(|(_, others)| others[j]).collect();
-        Block {
-            first_lane: rounds.iter().enumerate().map(first_lane).collect(),
-            other_lanes: (0..rounds[0].1.len()).map(other_lane).collect(),
-        }
-    }
-
-    /// The same in another form.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    fn map<T>(&self, form: impl Fn(&Scalar) -> T) -> Block<T> {
-        let rows = |rows: &[Vec<Scalar>]| -> Vec<Vec<T>> {
-            rows.iter()
-                .map(|row| row.iter().map(&form).collect())
-                .collect()
-        };
-        Block {
-            first_lane: rows(&self.first_lane),
-            other_lanes: rows(&self.other_lanes),
+        // The other paths keep every value.
+        let mut values = vec![Scalar::default(); 16 * self.slots()];
+        for (preimages, digests) in preimages.chunks(16).zip(digests.chunks_mut(16)) {
+            let outs = values.chunks_exact_mut(self.slots());
+            let mut outs: Vec<&mut [Scalar]> = outs.take(preimages.len()).collect();
+            self.hash_many(isa, preimages, &mut outs);
+            for (digest, out) in digests.iter_mut().zip(outs) {
+                *digest = out[out.len() - 1];
+            }
         }
     }
 }
