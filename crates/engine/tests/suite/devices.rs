@@ -70,8 +70,8 @@ fn a_device_lost_in_the_middle_costs_its_partition_not_the_proof() {
     );
 
     // The other device may be done before this one has failed its self-test.
-    until(&engine, "the lost device was tested", |s| {
-        s.devices[0].state != "suspect"
+    until(&engine, "the lost device is left out", |s| {
+        s.devices[0].state == "left out"
     });
     let status = engine.status();
     let lost = &status.devices[0];
